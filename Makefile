@@ -1,0 +1,44 @@
+# Every target makes and reuses .venv from nothing but python3 (3.11 or newer) and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+
+.PHONY: help generate test check build bench soak clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[generator,uvicorn]" --group dev
+	@touch $@
+
+generate: $(READY) ## the main job: specs/ and templates/ -> generated/
+	$(BIN)/revgen generate
+
+test: $(READY) ## the tests, under five minutes
+	$(BIN)/python -m pytest -n auto
+
+check: $(READY) ## specs, drift, style and types
+	$(BIN)/revgen lint
+	$(BIN)/revgen check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright tests/typing/public_api.py
+	$(BIN)/mypy --strict tests/typing/public_api.py
+
+build: $(READY) ## wheel and source distribution
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+bench: $(READY) ## costs, side by side in one run
+	$(BIN)/python -m benchmarks
+
+soak: $(READY) ## long runs: fuzzing, faults
+	$(BIN)/python -m pytest -n auto tests/soak --override-ini addopts=
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) dist

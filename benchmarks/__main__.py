@@ -1,0 +1,10 @@
+"""`make bench`: everything in this folder, one after the other."""
+
+from __future__ import annotations
+
+from benchmarks import generator_time, import_cost, server_cpu
+
+if __name__ == "__main__":
+    for part in (import_cost, generator_time, server_cpu):
+        part.main()
+        print()

@@ -1,0 +1,38 @@
+"""`revgen check`: is generated/ what the inputs say?"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ..render import render
+from ..specification import load_specification
+from ..write import drift
+from .options import Settings, takes_settings
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command(name="check")
+@takes_settings()
+def command(settings: Settings) -> None:
+    """Render everything, write nothing, and show how generated/ differs; exit with 1 if it does.
+
+    MANIFEST is compared like any other file, and never believed.
+
+    \b
+    Examples:
+      revgen check
+      revgen check --json
+    """
+    differences = drift(settings.root, render(load_specification(settings.root)))
+    text = "".join(differences.values()).rstrip("\n")
+    settings.show({"drift": differences}, "\n".join(map(_coloured, text.split("\n"))) if text else "")
+    if differences:
+        click.echo(f"{len(differences)} files are not what the inputs say; run: revgen generate", err=True)
+        sys.exit(1)
+
+
+def _coloured(line: str) -> str:
+    return click.style(line, fg=_COLOURS[line[0]]) if line[:1] in _COLOURS else line

@@ -1,0 +1,53 @@
+"""`revgen generate`: make generated/ what the inputs say."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+
+import click
+
+from .. import write
+from ..manifest import is_current
+from .options import Settings, takes_settings
+
+_LINE = 79
+_COLOURS = {"created": "green", "changed": "yellow", "removed": "red"}
+
+
+@click.command(name="generate")
+@takes_settings()
+def command(settings: Settings) -> None:
+    """Write generated/, and say what was created, changed and removed.
+
+    Nothing is written if anything is wrong with the inputs. Nothing is rendered if MANIFEST says that all is as it should be.
+
+    \b
+    Examples:
+      revgen generate
+      revgen generate --root ../elsewhere
+    """
+    changes = write.unchanged(settings.root) if is_current(settings.root) else _generate(settings)
+    lines = [
+        f"{click.style(what, fg=colour)} {path}" for what, colour in _COLOURS.items() for path in getattr(changes, what)
+    ]
+    settings.show(dataclasses.asdict(changes), "\n".join([*lines, f"unchanged {len(changes.unchanged)}"]))
+
+
+def _generate(settings: Settings) -> write.Changes:
+    # Imported here, since the tools that render take longer to load than to find that there is nothing to do.
+    from ..render import render
+    from ..specification import load_specification
+
+    specification = load_specification(settings.root)
+    try:
+        return write.write(settings.root, render(specification, progress=_show_progress))
+    finally:
+        _show_progress("")
+
+
+def _show_progress(path: str) -> None:
+    """Replace the last line of a terminal by what is ready now; by nothing at the end."""
+    if sys.stderr.isatty():
+        line = f"rendered {path}" if path else ""
+        click.echo(f"\r{line[:_LINE]:<{_LINE}}\r", err=True, nl=False)

@@ -1,0 +1,97 @@
+"""What every command takes, and how every command ends.
+
+Rule: exit 0 is fine, 1 is that something was found, 2 is wrong usage. Data goes to standard output, all else to standard error; with
+`--json` the data is one JSON document.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import sys
+from typing import Any
+
+import click
+
+from ..located import Problem, SpecificationError
+
+_MARK = pathlib.PurePath("specs", "revisions.yaml")
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """The root to work on, and whether data is shown as JSON."""
+
+    root: pathlib.Path
+    as_json: bool
+
+    def show(self, data: Any, text: str) -> None:
+        """Show the data on standard output, as JSON or as text for people."""
+        if self.as_json:
+            click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        elif text:
+            paint(text.rstrip("\n"))
+
+
+def takes_settings(
+    *, may_be_new: bool = False
+) -> collections.abc.Callable[[collections.abc.Callable[..., None]], collections.abc.Callable[..., None]]:
+    """Add `--root` and `--json` to a command, which gets `Settings` first. Problems of the inputs end it with 1.
+
+    Args:
+        may_be_new: a root that was named need not have any revisions yet.
+    """
+
+    def decorate(function: collections.abc.Callable[..., None]) -> collections.abc.Callable[..., None]:
+        @click.option(
+            "--root",
+            type=click.Path(exists=True, file_okay=False, path_type=pathlib.Path),
+            help="The folder that holds specs/ and templates/.  [default: the nearest one from here upwards]",
+        )
+        @click.option("--json", "as_json", is_flag=True, help="Give data as JSON.")
+        @functools.wraps(function)
+        def command(root: pathlib.Path | None, as_json: bool, **options: Any) -> None:
+            settings = Settings((root or _nearest_root()).resolve(), as_json)
+            if not may_be_new and not (settings.root / _MARK).is_file():
+                raise click.UsageError(f"there is no {_MARK.as_posix()} in {root}")
+            try:
+                function(settings, **options)
+            except SpecificationError as error:
+                # With JSON the problems are the data; without, they are what went wrong with making it.
+                if as_json:
+                    settings.show({"problems": [problem_data(problem) for problem in error.problems]}, "")
+                else:
+                    show_problems(error.problems, to_error=True)
+                sys.exit(1)
+
+        return command
+
+    return decorate
+
+
+def problem_data(problem: Problem) -> dict[str, Any]:
+    """A problem as JSON has it."""
+    return {**dataclasses.asdict(problem.place), "message": problem.message}
+
+
+def show_problems(problems: collections.abc.Iterable[Problem], *, to_error: bool = False) -> None:
+    """One line for each problem, as compilers do."""
+    for problem in problems:
+        paint(f"{click.style(str(problem.place), bold=True)}: {problem.message}", to_error=to_error)
+
+
+def paint(text: str, *, to_error: bool = False, newline: bool = True) -> None:
+    """Print styled text; plain where the output is no terminal or NO_COLOR is set."""
+    click.echo(text, err=to_error, nl=newline, color=False if os.environ.get("NO_COLOR") else None)
+
+
+def _nearest_root() -> pathlib.Path:
+    here = pathlib.Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / _MARK).is_file():
+            return folder
+    raise click.UsageError(f"no folder from here upwards has {_MARK.as_posix()}; name one with --root")

@@ -1,0 +1,172 @@
+"""Errors by whose fault they are.
+
+Rule: an error says what happened (`kind`); which code and which HTTP status that is, only an adapter knows
+(`Adapter.error_codes`, `Adapter.error_statuses`). So no number stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+
+class ProtocolError(Exception):
+    """Something that is answered with a JSON-RPC error.
+
+    Args:
+        message: one sentence for a person: what was found, what is allowed. Never a secret, never another party's data.
+        data: what a program can use, in the form that the specification gives for this kind; None for nothing.
+    """
+
+    kind: ClassVar[str] = "internal_error"
+
+    def __init__(self, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data = data
+
+
+class PeerFault(ProtocolError):
+    """The peer sent what it must not send."""
+
+
+class HandlerFault(ProtocolError):
+    """This side, or the application on it, went wrong."""
+
+
+class ParseError(PeerFault):
+    """The body is no JSON text."""
+
+    kind = "parse_error"
+
+
+class InvalidRequest(PeerFault):
+    """JSON, but no message of this protocol."""
+
+    kind = "invalid_request"
+
+
+class MethodNotFound(PeerFault):
+    """A method that this revision, or this server, does not have."""
+
+    kind = "method_not_found"
+
+
+class InvalidParams(PeerFault):
+    """A known method with params that do not fit it."""
+
+    kind = "invalid_params"
+
+
+class MissingRequestMeta(PeerFault):
+    """A request without a `_meta` member that every request of the revision must carry."""
+
+    kind = "missing_request_meta"
+
+
+class HeaderMismatch(PeerFault):
+    """A header is missing, cannot be read, or says something else than the body."""
+
+    kind = "header_mismatch"
+
+
+class VersionHeaderRefused(PeerFault):
+    """A version header names a revision that is not served, or not the agreed one."""
+
+    kind = "version_header"
+
+
+class SessionMissing(PeerFault):
+    """A request that must name its session does not."""
+
+    kind = "session_missing"
+
+
+class SessionUnknown(PeerFault):
+    """The named session never was, is over, or is somebody else's."""
+
+    kind = "session_unknown"
+
+
+class OriginRefused(PeerFault):
+    """The `Origin` or `Host` header is not on the allow-list."""
+
+    kind = "origin_refused"
+
+
+class MethodNotAllowed(PeerFault):
+    """An HTTP method that the endpoint does not answer for this revision."""
+
+    kind = "method_not_allowed"
+
+
+class UnsupportedVersion(PeerFault):
+    """The peer asks for a revision that is not served.
+
+    Args:
+        requested: the revision that was asked for, as sent.
+        supported: the revisions that are served, newest first.
+    """
+
+    kind = "unsupported_version"
+
+    def __init__(self, requested: str, supported: Sequence[str]) -> None:
+        super().__init__(
+            f"protocol version {requested!r} is not served here; served: {', '.join(supported)}",
+            {"supported": list(supported), "requested": requested},
+        )
+
+
+class MissingClientCapability(PeerFault):
+    """The request cannot be carried out without a capability that the client did not declare.
+
+    Args:
+        required: the missing part of the client capabilities, in the revision's own form.
+    """
+
+    kind = "missing_client_capability"
+
+    def __init__(self, required: Mapping[str, Any]) -> None:
+        super().__init__(
+            f"this needs a client capability that was not declared: {_paths(required)}",
+            {"requiredCapabilities": dict(required)},
+        )
+
+
+class InternalError(HandlerFault):
+    """A handler failed. The message says no more than that: what failed is for the log."""
+
+    kind = "internal_error"
+
+
+class CannotAsk(HandlerFault):
+    """A handler asks where the negotiated revision has no way to ask."""
+
+    kind = "internal_error"
+
+
+class RemoteError(Exception):
+    """The peer answered with an error.
+
+    Args:
+        code: the JSON-RPC error code, as received.
+        message: the peer's words.
+        data: the peer's data, or None.
+    """
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(f"{message} ({code})")
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+def _paths(tree: Mapping[str, Any]) -> str:
+    """The leaves of nested mappings as dotted paths."""
+    found = []
+    for name, inner in tree.items():
+        if isinstance(inner, Mapping) and inner:
+            found += [f"{name}.{path}" for path in _paths(inner).split(", ")]
+        else:
+            found.append(name)
+    return ", ".join(found)

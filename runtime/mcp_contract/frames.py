@@ -1,0 +1,93 @@
+"""What is common to every message of every revision: JSON-RPC 2.0.
+
+Rule: only what JSON-RPC itself demands is checked here; what a method demands, a validator checks.
+Specification: basic/index#messages
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcp_contract.errors import HeaderMismatch, InvalidRequest
+from mcp_contract.header_values import decode_header_value
+from mcp_contract.messages import Json, JsonObject
+
+
+def as_message(payload: Json) -> JsonObject:
+    """See that a JSON value is a request, a notification or a response.
+
+    Args:
+        payload: a JSON value.
+
+    Returns:
+        The same value.
+
+    Raises:
+        InvalidRequest: it is none; the text says why.
+    """
+    if not isinstance(payload, dict):
+        raise InvalidRequest(f"a message is an object; this is {_named(payload)}")
+    if payload.get("jsonrpc") != "2.0":
+        raise InvalidRequest('a message has the member "jsonrpc" with the value "2.0"')
+    if "id" in payload and not is_identifier(payload["id"]):
+        raise InvalidRequest(f"id is text or an integer; this is {_named(payload['id'])}")
+    if "method" in payload:
+        if not isinstance(payload["method"], str):
+            raise InvalidRequest(f"method is text; this is {_named(payload['method'])}")
+        if not isinstance(payload.get("params", {}), dict):
+            raise InvalidRequest(f"params is an object; this is {_named(payload['params'])}")
+        return payload
+    if "id" not in payload and "error" not in payload:
+        raise InvalidRequest("a message has a method, or an id with a result or an error")
+    if ("result" in payload) == ("error" in payload):
+        raise InvalidRequest("a response has either a result or an error")
+    return payload
+
+
+def is_identifier(value: Json) -> bool:
+    """Is a value a legal request id: text or an integer (true is none)?"""
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def check_mirrored(headers: Mapping[str, str], name: str, value: Json, *, encoded: bool = False) -> None:
+    """See that a header says the same as the body.
+
+    Args:
+        headers: the request's headers, names in lower case.
+        name: the header.
+        value: what the body says; anything but text is left to the check of the params.
+        encoded: may the header have the Base64 form?
+
+    Raises:
+        HeaderMismatch: the header is missing, cannot be read, or says something else.
+    """
+    if not isinstance(value, str):
+        return
+    sent = headers.get(name.lower())
+    if sent is None:
+        raise HeaderMismatch(f"the header {name} is missing; the body says {value!r}")
+    try:
+        said = decode_header_value(sent) if encoded else sent.strip(" \t")
+    except ValueError as error:
+        raise HeaderMismatch(f"the header {name} cannot be read: {error}") from None
+    if said != value:
+        raise HeaderMismatch(f"the header {name} says {said!r}; the body says {value!r}")
+
+
+def named_headers(headers: Mapping[str | None, str | None]) -> dict[str, str]:
+    """The headers that have both a name and a value."""
+    return {name: value for name, value in headers.items() if name is not None and value is not None}
+
+
+def _named(value: Json) -> str:
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "an array", dict: "an object"}
+    return "null" if value is None else names[type(value)]
+
+
+def member(value: Json, *path: str) -> Json:
+    """What stands at a path of members, or None where the path leads nowhere."""
+    for name in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value

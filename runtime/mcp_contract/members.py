@@ -1,0 +1,63 @@
+"""What generated adapters use to send nothing that a revision does not define.
+
+Rule: the hot path of every message that leaves; standard library only, one pass over an object, a new object out, the given
+one untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from mcp_contract.errors import HandlerFault
+from mcp_contract.messages import JsonObject
+
+_NONE: frozenset[str] = frozenset()
+
+
+class NotSendable(HandlerFault):
+    """A value is none of the alternatives that its type has.
+
+    Args:
+        type_name: the union, under its name in the canonical vocabulary.
+        value: what was to be sent; only what kind of value it is gets into the message.
+    """
+
+    def __init__(self, type_name: str, value: Any) -> None:
+        mark = value.get("type") if isinstance(value, dict) else None
+        described = f"of type {mark!r}" if isinstance(mark, str) else f"that is a {type(value).__name__}"
+        super().__init__(f"a value {described} is no {type_name}")
+
+
+def keep(value: JsonObject, names: AbstractSet[str], nullable: AbstractSet[str] = _NONE) -> JsonObject:
+    """An object with only some of its members.
+
+    Args:
+        value: the object, not changed.
+        names: the members that stay. A member that is None stands for an absent one and goes.
+        nullable: the members for which null is a value and stays.
+    """
+    return {name: item for name, item in value.items() if name in names and (item is not None or name in nullable)}
+
+
+def leave_out(value: JsonObject, names: AbstractSet[str]) -> JsonObject:
+    """An object of free form without some members; null is a value there and stays.
+
+    Args:
+        value: the object, not changed.
+        names: the members that go.
+    """
+    return {name: item for name, item in value.items() if name not in names}
+
+
+def one_or_all(given: Any, sent: list[JsonObject]) -> Any:
+    """What is sent where a revision takes one value or a list of values.
+
+    Args:
+        given: the value that was to be sent, or the list of them.
+        sent: what stands for it, or for all of them.
+
+    Returns:
+        The only value where one was given and one stands for it; the list otherwise.
+    """
+    return sent[0] if len(sent) == 1 and not isinstance(given, list) else sent

@@ -1,0 +1,74 @@
+"""Validators of one revision's messages, built when first needed.
+
+Rule: an adapter imports no models; a method's validator costs its building only in a process that meets the method.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from mcp_contract.errors import InvalidParams
+from mcp_contract.messages import JsonObject
+
+
+class Validators:
+    """One validator a method.
+
+    Args:
+        module: the package that holds the revision's models, imported when the first validator is built.
+        definitions: method → name of the definition that its messages must fit.
+    """
+
+    def __init__(self, module: str, definitions: Mapping[str, str]) -> None:
+        self._module = module
+        self._definitions = definitions
+        self._built: dict[str, TypeAdapter[Any]] = {}
+
+    def build(self) -> None:
+        """Build every validator now, so that no caller waits for one."""
+        for method in self._definitions:
+            self._of(method)
+
+    def check(self, method: str, message: JsonObject) -> None:
+        """See that a message fits its definition.
+
+        Args:
+            method: one of the methods given at the start.
+            message: the message as a JSON object, by the wire's names.
+
+        Raises:
+            InvalidParams: it does not fit; the text names the members, never their values.
+        """
+        try:
+            (self._built.get(method) or self._of(method)).validate_python(message, by_alias=True, by_name=False)
+        except ValidationError as error:
+            raise InvalidParams(f"{method}: {describe(error)}") from None
+
+    def _of(self, method: str) -> TypeAdapter[Any]:
+        built = self._built.get(method)
+        if built is None:
+            models = importlib.import_module(self._module)
+            built = TypeAdapter(getattr(models, self._definitions[method]))
+            self._built[method] = built
+        return built
+
+
+def describe(error: ValidationError, limit: int = 5) -> str:
+    """What is wrong, member by member, without the values that were sent.
+
+    Args:
+        error: what pydantic found.
+        limit: how many members are named.
+
+    Returns:
+        One line such as `params.name: Field required; params.uri: Input should be a valid string`.
+    """
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    parts = [f"{'.'.join(str(step) for step in one['loc']) or 'value'}: {one['msg']}" for one in found[:limit]]
+    if len(found) > limit:
+        parts.append(f"and {len(found) - limit} more")
+    return "; ".join(parts)

@@ -1,0 +1,85 @@
+"""Reading `canonical.yaml`: what is understood, and what is said of what is not."""
+
+from __future__ import annotations
+
+import pathlib
+
+from revgen import located
+from revgen.canonical_rules import Rules, read_rules
+from revgen.located import Problems
+
+
+def read(folder: pathlib.Path, text: str) -> tuple[Rules, list[str]]:
+    (folder / "canonical.yaml").write_text(text, "utf-8")
+    problems = Problems()
+    top = located.load(folder, "canonical.yaml", problems)
+    assert top is not None
+    return read_rules(top, problems), [str(problem) for problem in problems.found]
+
+
+def test_everything_that_a_file_can_say(tmp_path: pathlib.Path) -> None:
+    rules, problems = read(
+        tmp_path,
+        """\
+plain: {types: [Free], members: ["*._meta"]}
+left_out: {types: ["Wire*"], members: [Thing.id]}
+kept: {types: [WireThing]}
+refused: {types: [Link]}
+supplied: {members: ["*Params._meta"]}
+moves:
+  - {name: renamed, from: Old, to: New}
+""",
+    )
+    assert problems == []
+    assert [pattern.text for pattern in rules.plain_types] == ["Free"]
+    assert [pattern.text for pattern in rules.plain_members] == ["*._meta"]
+    assert [pattern.text for pattern in rules.left_out_types] == ["Wire*"]
+    assert [pattern.text for pattern in rules.left_out_members] == ["Thing.id"]
+    assert [pattern.text for pattern in rules.kept_types] == ["WireThing"]
+    assert [pattern.text for pattern in rules.refused] == ["Link"]
+    assert [pattern.text for pattern in rules.supplied] == ["*Params._meta"]
+    assert [(move.name, move.published, move.canonical) for move in rules.moves] == [("renamed", "Old", "New")]
+    assert str(rules.moves[0].place) == "canonical.yaml:7:5"
+
+
+def test_an_empty_file_says_nothing(tmp_path: pathlib.Path) -> None:
+    rules, problems = read(tmp_path, "")
+    assert problems == []
+    assert rules == Rules(rules.place)
+
+
+def test_every_complaint(tmp_path: pathlib.Path) -> None:
+    _, problems = read(
+        tmp_path,
+        """\
+plane: {}
+plain: [Free]
+left_out:
+  kinds: [A]
+  types: A
+  members: [Thing, {a: b}]
+kept:
+  types: [A.b, A, A]
+moves:
+  - just text
+  - {name: x, from: A, too: B}
+""",
+    )
+    assert problems == [
+        "canonical.yaml:1:1: 'plane' is not a key of the file; allowed: plain, left_out, kept, refused, supplied, moves",
+        "canonical.yaml:2:8: 'plain' is a list; allowed: a mapping of types, members",
+        "canonical.yaml:4:3: 'kinds' is not a key of 'left_out'; allowed: types, members",
+        "canonical.yaml:5:10: 'left_out.types' is a text; allowed: a list of names",
+        "canonical.yaml:6:13: 'Thing' is not a name in 'left_out.members'; allowed: Type.member, with * for any characters",
+        "canonical.yaml:6:20: a mapping is not a name in 'left_out.members'; allowed: Type.member, with * for any characters",
+        "canonical.yaml:8:11: 'A.b' is not a name in 'kept.types'; allowed: Type, with * for any characters",
+        "canonical.yaml:8:19: 'A' stands twice in 'kept.types'; first at line 8",
+        "canonical.yaml:10:5: a move is a text; allowed: a mapping of name, from, to",
+        "canonical.yaml:11:24: 'too' is not a key of a move; allowed: name, from, to",
+        "canonical.yaml:11:5: a move needs text for 'to'",
+    ]
+
+
+def test_moves_that_are_no_list(tmp_path: pathlib.Path) -> None:
+    _, problems = read(tmp_path, "moves: {a: b}\n")
+    assert problems == ["canonical.yaml:1:8: 'moves' is a mapping; allowed: a list of mappings of name, from, to"]

@@ -1,0 +1,366 @@
+"""Every complaint about the inputs, with its exact text and place, and that nothing is written while there is one.
+
+Each case breaks the toy in one place.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .conftest import Toy
+
+LETTERS = "specs/variance/letters.yaml"
+STDIO = "specs/variance/stdio.yaml"
+SELECTION = "specs/selection.yaml"
+
+CASES = {
+    "a choice that is none": (
+        LETTERS,
+        "choice: closed",
+        "choice: glued",
+        [
+            f"{LETTERS}:50:7: choice 'closed' of 'sealed' is answered by no revision",
+            f"{LETTERS}:57:17: 'glued' is not a choice of 'sealed'; choices: open, closed",
+        ],
+    ),
+    "a choice that nobody answers": (
+        LETTERS,
+        "      closed: With wax at its end.",
+        "      closed: With wax at its end.\n      glued: With glue.",
+        [f"{LETTERS}:51:7: choice 'glued' of 'sealed' is answered by no revision"],
+    ),
+    "a missing answer": (
+        STDIO,
+        '      "2002-02-02":\n        is: "\\n"\n        cite: "page: transports#stdio"\n',
+        "",
+        [f"{STDIO}:8:5: no answer of 'line_end' for 2002-02-02"],
+    ),
+    "an answer for no revision": (
+        STDIO,
+        '"2002-02-02":',
+        '"2003-03-03":',
+        [
+            f"{STDIO}:8:5: no answer of 'line_end' for 2002-02-02",
+            f"{STDIO}:12:7: '2003-03-03' is not a revision; revisions: 2001-01-01, 2002-02-02",
+        ],
+    ),
+    "a revision without quotes": (
+        STDIO,
+        '"2002-02-02":',
+        "2002-02-02:",
+        [f"{STDIO}:12:7: revision '2002-02-02' is not quoted; allowed: \"2002-02-02\""],
+    ),
+    "a key given twice": (
+        STDIO,
+        "    value: text",
+        "    value: text\n    value: text",
+        [f"{STDIO}:8:5: duplicate key 'value'; first given at line 7"],
+    ),
+    "an unknown key of an area": (
+        STDIO,
+        "title: Standard streams",
+        "title: Standard streams\nsince: 1",
+        [f"{STDIO}:3:1: 'since' is not a key of an area; keys: title, transport, concerns"],
+    ),
+    "an unknown key of a concern": (
+        STDIO,
+        "    value: text",
+        "    value: text\n    default: x",
+        [
+            f"{STDIO}:8:5: 'default' is not a key of concern 'line_end' (value); "
+            "keys: question, value, flag, fills, answers"
+        ],
+    ),
+    "an unknown key of an answer": (
+        LETTERS,
+        "        is: 3",
+        "        is: 3\n        since: 1",
+        [f"{LETTERS}:22:9: 'since' is not a key of the answer of 'stamp' for 2001-01-01; keys: is, cite"],
+    ),
+    "a missing key of an area": (
+        STDIO,
+        "title: Standard streams\n",
+        "",
+        [f"{STDIO}:2:1: an area has no 'title'; keys: title, transport, concerns"],
+    ),
+    "a missing key of a concern": (
+        STDIO,
+        "    question: What ends a line?\n",
+        "",
+        [f"{STDIO}:5:3: concern 'line_end' (value) has no 'question'; keys: question, value, flag, fills, answers"],
+    ),
+    "a missing citation": (
+        LETTERS,
+        '        is: 3\n        cite: "page: letters#stamps"',
+        "        is: 3",
+        [f"{LETTERS}:20:7: the answer of 'stamp' for 2001-01-01 has no 'cite'; keys: is, cite"],
+    ),
+    "a concern of no kind": (
+        STDIO,
+        "    value: text\n",
+        "",
+        [f"{STDIO}:5:3: concern 'line_end' has none of three; allowed: one of 'value', 'table', 'choices'"],
+    ),
+    "a concern of two kinds": (
+        STDIO,
+        "    value: text\n",
+        "    value: text\n    table: text\n",
+        [f"{STDIO}:5:3: concern 'line_end' has 'value' and 'table'; allowed: one of 'value', 'table', 'choices'"],
+    ),
+    "a concern that is no mapping": (
+        SELECTION,
+        "rules:",
+        "rule: 1\nrules:",
+        [f"{SELECTION}:2:1: 'rule' is not a key of the selection; keys: rules"],
+    ),
+    "a type that is none": (
+        STDIO,
+        "    value: text",
+        "    value: string",
+        [
+            f"{STDIO}:7:12: 'string' is not a type for 'line_end'; "
+            "types: boolean, integer, text, integer or none, text or none, list of text"
+        ],
+    ),
+    "a value of another type": (
+        LETTERS,
+        "is: 3",
+        'is: "3"',
+        [f"{LETTERS}:21:13: the answer of 'stamp' for 2001-01-01 is \"3\"; allowed: a whole number or none"],
+    ),
+    "a value that is forgotten": (
+        LETTERS,
+        "is: 3",
+        "is:",
+        [f"{LETTERS}:21:12: the answer of 'stamp' for 2001-01-01 is empty; allowed: a whole number or none"],
+    ),
+    "a flag that is no boolean": (
+        LETTERS,
+        "        is: yes",
+        "        is: maybe",
+        [f"{LETTERS}:13:13: the answer of 'can_ask' for 2002-02-02 is 'maybe'; allowed: yes or no"],
+    ),
+    "a flag of another type": (
+        LETTERS,
+        "    value: integer or none",
+        "    value: integer or none\n    flag: yes",
+        [f"{LETTERS}:19:11: 'stamp' is a flag of type 'integer or none'; a flag is a boolean"],
+    ),
+    "a row of another type": (
+        LETTERS,
+        '          secret: "?"',
+        "          secret: [a, b]",
+        [f"{LETTERS}:34:19: row 'secret' is a list; allowed: text"],
+    ),
+    "rows that are no mapping": (
+        LETTERS,
+        '        rows:\n          urgent: "!!"',
+        "        rows: none",
+        [f"{LETTERS}:37:15: 'rows' of the answer of 'marks' for 2002-02-02 is 'none'; allowed: a mapping"],
+    ),
+    "a parameter that is not given": (
+        LETTERS,
+        "        with: {wax: red}",
+        "        with: {}",
+        [f"{LETTERS}:58:9: the answer of 'sealed' for 2002-02-02 does not give parameter 'wax'; parameters: wax"],
+    ),
+    "no parameters at all": (
+        LETTERS,
+        "        with: {wax: red}\n",
+        "",
+        [f"{LETTERS}:56:7: the answer of 'sealed' for 2002-02-02 does not give parameter 'wax'; parameters: wax"],
+    ),
+    "a parameter that does not exist": (
+        LETTERS,
+        "with: {wax: red}",
+        "with: {wax: red, glue: white}",
+        [f"{LETTERS}:58:26: 'glue' is not a parameter of 'sealed'; parameters: wax"],
+    ),
+    "a parameter of another type": (
+        LETTERS,
+        "with: {wax: red}",
+        "with: {wax: [red]}",
+        [f"{LETTERS}:58:21: parameter 'wax' is a list; allowed: text"],
+    ),
+    "a citation of no form": (
+        LETTERS,
+        '"page: letters#stamps"',
+        '"page: letters"',
+        [
+            f"{LETTERS}:22:15: \"page: letters\" is not a citation; allowed: 'page: <path>#<heading>', "
+            "'schema: #/<pointer>', 'policy: seed: <why>', 'policy: project: <why>'"
+        ],
+    ),
+    "a policy of nobody": (
+        LETTERS,
+        "policy: seed: Nobody",
+        "policy: Nobody",
+        [
+            f'{LETTERS}:11:15: "policy: Nobody answered letters then." is not a citation; allowed: '
+            "'page: <path>#<heading>', 'schema: #/<pointer>', 'policy: seed: <why>', 'policy: project: <why>'"
+        ],
+    ),
+    "no citation": (
+        LETTERS,
+        '"page: letters#stamps"',
+        "[]",
+        [
+            f"{LETTERS}:22:15: no citation is given; allowed: 'page: <path>#<heading>', "
+            "'schema: #/<pointer>', 'policy: seed: <why>', 'policy: project: <why>'"
+        ],
+    ),
+    "a page with its revision": (
+        LETTERS,
+        '"page: letters#stamps"',
+        '"page: 2001-01-01/letters#stamps"',
+        [f"{LETTERS}:22:15: '2001-01-01/letters#stamps' names a revision; a page is cited by its path without it"],
+    ),
+    "a pointer to nothing": (
+        LETTERS,
+        '"schema: #/$defs/Letter/properties/mark"',
+        '"schema: #/$defs/Letter/properties/color"',
+        [
+            f"{LETTERS}:35:15: '#/$defs/Letter/properties/color' is not in the schema of 2001-01-01; "
+            "'#/$defs/Letter/properties' has no 'color'"
+        ],
+    ),
+    "a name of two concerns": (
+        STDIO,
+        "  line_end:",
+        "  stamp:",
+        [f"{STDIO}:5:3: 'stamp' is already a concern at {LETTERS}:16:3"],
+    ),
+    "a name that is no name": (
+        STDIO,
+        "  line_end:",
+        "  line-end:",
+        [
+            f"{STDIO}:5:3: 'line-end' is not a name for a concern; "
+            "allowed: a Python name that is no keyword, without a leading underscore"
+        ],
+    ),
+    "a name that is a keyword": (
+        STDIO,
+        "  line_end:",
+        "  class:",
+        [
+            f"{STDIO}:5:3: 'class' is not a name for a concern; "
+            "allowed: a Python name that is no keyword, without a leading underscore"
+        ],
+    ),
+    "a name that every adapter has": (
+        STDIO,
+        "  line_end:",
+        "  version:",
+        [f"{STDIO}:5:3: 'version' is an attribute that every adapter has; a concern needs another name"],
+    ),
+    "a signature that does not parse": (
+        LETTERS,
+        '"(self, text: str) -> str"',
+        '"(self, text: str -> str"',
+        [
+            f"{LETTERS}:45:16: '(self, text: str -> str' is not the signature of a method; "
+            "allowed: '(self, <name>: <type>, ...) -> <type>', every parameter annotated"
+        ],
+    ),
+    "a signature without self": (
+        LETTERS,
+        '"(self, text: str) -> str"',
+        '"(text: str) -> str"',
+        [
+            f"{LETTERS}:45:16: '(text: str) -> str' is not the signature of a method; "
+            "allowed: '(self, <name>: <type>, ...) -> <type>', every parameter annotated"
+        ],
+    ),
+    "a signature that smuggles": (
+        LETTERS,
+        '"(self, text: str) -> str"',
+        '"(self) -> str: pass; x = lambda"',
+        [
+            f"{LETTERS}:45:16: '(self) -> str: pass; x = lambda' is not the signature of a method; "
+            "allowed: '(self, <name>: <type>, ...) -> <type>', every parameter annotated"
+        ],
+    ),
+    "a transport that is none": (
+        STDIO,
+        "transport: stdio",
+        "transport: pigeon",
+        [f"{STDIO}:3:12: 'pigeon' is not a transport; transports: streamable_http, http_sse, stdio"],
+    ),
+    "something filled that nobody asks for": (
+        LETTERS,
+        "    value: integer or none",
+        "    value: integer or none\n    fills: price",
+        [f"{LETTERS}:16:3: 'stamp' fills 'price', which no revision asks for"],
+    ),
+    "two parts at once": (
+        LETTERS,
+        "    choices:",
+        "    adjusts: Letter\n    replaces: Card\n    choices:",
+        [f"{LETTERS}:49:5: concern 'sealed' adjusts and replaces; allowed: one of them"],
+    ),
+    "text that is no YAML": (
+        STDIO,
+        "title: Standard streams",
+        "title: Standard: streams",
+        [f"{STDIO}:2:16: not YAML: mapping values are not allowed here"],
+    ),
+    "a rule without words": (
+        SELECTION,
+        "    says: A letter without a date is an old one.\n",
+        "",
+        [f"{SELECTION}:3:3: rule 'absence' has no 'says'; keys: says, with, refusal, cite"],
+    ),
+    "a rule that cites a schema": (
+        SELECTION,
+        '"page: letters#dates"',
+        '"schema: #/$defs/Letter"',
+        [f"{SELECTION}:7:11: rule 'absence' cites a schema; allowed: 'page: <path>#<heading>' or a policy"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_fault_is_said_with_its_place(toy: Toy, name: str) -> None:
+    path, old, new, expected = CASES[name]
+    toy.replace(path, old, new)
+    assert toy.problems() == expected
+
+
+def test_all_faults_of_all_files_are_said_at_once(toy: Toy) -> None:
+    toy.replace(LETTERS, "is: 3", "is: x")
+    toy.replace(LETTERS, "choice: closed", "choice: glued")
+    toy.replace(STDIO, "transport: stdio", "transport: pigeon")
+    toy.replace(SELECTION, "rules:", "rule: 1\nrules:")
+    problems = toy.problems()
+    assert [line.split(":")[0] for line in problems] == [SELECTION, LETTERS, LETTERS, LETTERS, STDIO]
+
+
+@pytest.mark.parametrize("command", ["generate", "check", "matrix"])
+def test_nothing_is_written_while_anything_is_wrong(generated_toy: Toy, command: str) -> None:
+    before = generated_toy.generated()
+    generated_toy.replace(LETTERS, "choice: closed", "choice: glued")
+    result = generated_toy.run(command)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert f"{LETTERS}:57:17: 'glued' is not a choice of 'sealed'; choices: open, closed" in result.stderr.splitlines()
+    assert generated_toy.generated() == before
+
+
+def test_lint_gives_problems_as_json(toy: Toy) -> None:
+    assert json.loads(toy.run("lint", "--json").stdout) == {"problems": []}
+    toy.replace(STDIO, "transport: stdio", "transport: pigeon")
+    result = toy.run("lint", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == {
+        "problems": [
+            {
+                "path": STDIO,
+                "line": 3,
+                "column": 12,
+                "message": "'pigeon' is not a transport; transports: streamable_http, http_sse, stdio",
+            }
+        ]
+    }
