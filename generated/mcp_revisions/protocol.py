@@ -31,6 +31,9 @@ class Adapter(Protocol):
     asks_in_arguments: ClassVar[bool]
     """Does the question ride in the tool call itself, answered by two more arguments of the next call?"""
 
+    url_question_has_id: ClassVar[bool]
+    """Does a question by URL carry an id of its own, by which its completion is announced?"""
+
     served_on_http_sse: ClassVar[bool]
     """Can a client of this revision be served over HTTP+SSE?"""
 
@@ -40,14 +43,41 @@ class Adapter(Protocol):
     refuses_undeclared: ClassVar[bool]
     """Is a request that needs an undeclared client capability refused with an error of its own?"""
 
+    waits_for_ready: ClassVar[bool]
+    """Does a server send nothing of its own accord before the client says that it is ready?"""
+
+    insists_on_agreement: ClassVar[bool]
+    """Must a peer not use what was not agreed on (or only better not)?"""
+
+    listens: ClassVar[bool]
+    """Do changes arrive on a stream that a request opens (or unasked on a stream of the session)?"""
+
     stdio_server_requests: ClassVar[bool]
     """May the server write requests of its own to the pipe?"""
+
+    stdio_restarts: ClassVar[bool]
+    """Does a client start a server again that ended unexpectedly?"""
 
     takes_responses: ClassVar[bool]
     """May a client post a response (to a request of the server)?"""
 
     disconnect_cancels: ClassVar[bool]
     """Does a client that closes the stream of its call cancel the call?"""
+
+    listens_by_get: ClassVar[bool]
+    """Does GET open a stream for what the server says of its own accord?"""
+
+    ends_by_delete: ClassVar[bool]
+    """Does DELETE end a session?"""
+
+    event_ids: ClassVar[bool]
+    """May events carry ids, so that a broken stream is taken up again where it broke?"""
+
+    closes_to_be_polled: ClassVar[bool]
+    """May a server close a stream early and have the client come back for the rest?"""
+
+    cancels_by_notification: ClassVar[bool]
+    """Is a call given up by a notification (or by closing its stream)?"""
 
     # --- Asking the user ---
 
@@ -84,6 +114,14 @@ class Adapter(Protocol):
 
     def answer_params(self, params: JsonObject, answers: Mapping[str, Json], state: str | None) -> JsonObject:
         """Where does a client put answers and state when it calls again?"""
+        ...
+
+    def question_form(self, params: JsonObject) -> JsonObject:
+        """Which parts of a form can a client of the revision read?"""
+        ...
+
+    def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
+        """May a client that declared these capabilities be asked to sample, with tools or without?"""
         ...
 
     # --- Content ---
@@ -133,10 +171,23 @@ class Adapter(Protocol):
     cache_scope: ClassVar[str | None]
     """Who may share a kept result, where its handler does not say?"""
 
+    foreign_codes: ClassVar[Mapping[str, str]]
+    """Which codes of other revisions does a client read as a kind of error, too?"""
+
+    def reserved_meta_key(self, key: str) -> bool:
+        """Is a key of `_meta` reserved, so that an application should not set it?"""
+        ...
+
+    check_order: ClassVar[tuple[str, ...]]
+    """In which order is a request checked? Each check is a method of the adapter; headers come before all of them."""
+
     # --- HTTP+SSE ---
 
     http_sse_message_event: ClassVar[str | None]
     """Under which event name does a message travel on the stream?"""
+
+    http_sse_endpoint_event: ClassVar[str | None]
+    """Under which event name does the address to post to travel, as the first event of the stream?"""
 
     # --- Lifecycle ---
 
@@ -176,9 +227,33 @@ class Adapter(Protocol):
         """What does a client add to the params of a request to declare itself?"""
         ...
 
-    def check_meta(self, params: JsonObject) -> None:
-        """What must the `_meta` of every request hold?"""
+    def check_meta(self, message: JsonObject) -> None:
+        """What must the `_meta` of a request hold?"""
         ...
+
+    deprecated: ClassVar[Mapping[str, str]]
+    """Which parts are deprecated, and what is to be used instead?"""
+
+    # --- Notifications ---
+
+    def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:
+        """How does a notification say which subscription it belongs to?"""
+        ...
+
+    def listening_result(self, subscription: Json) -> JsonObject:
+        """What ends a stream of changes in good order?"""
+        ...
+
+    def log_level(self, params: JsonObject, remembered: str | None) -> str | None:
+        """From which level on does a request, in a session that set this level, want log messages?"""
+        ...
+
+    def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
+        """How does a client ask for log messages with the request that they belong to?"""
+        ...
+
+    empty_cursor_ends: ClassVar[bool]
+    """Is an empty cursor the end of a list?"""
 
     # --- Streamable HTTP ---
 
@@ -205,6 +280,21 @@ class Adapter(Protocol):
     error_statuses: ClassVar[Mapping[str, int]]
     """Which status does each kind of error have?"""
 
+    stream_headers: ClassVar[Mapping[str, str]]
+    """Which headers does a stream of events carry beside its type?"""
+
+    def param_headers(self, arguments: JsonObject, schema: JsonObject) -> dict[str, str]:
+        """Which headers repeat arguments of a tool call, for parameters that are annotated so?"""
+        ...
+
+    def check_param_headers(self, headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
+        """Which headers must bear out the arguments of a tool call?"""
+        ...
+
+    def suggests_http_sse(self, status: int) -> bool:
+        """After which status of its first request does a client try HTTP+SSE?"""
+        ...
+
     # --- Tools ---
 
     def tool_title(self, tool: JsonObject) -> JsonObject:
@@ -218,6 +308,17 @@ class Adapter(Protocol):
     def structured_content(self, result: JsonObject) -> JsonObject:
         """Which structured values may a tool's result hold beside the text that repeats them?"""
         ...
+
+    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+        """Which input schema does a client get, where the tool asks for the plain form or does not?"""
+        ...
+
+    def header_annotations(self, schema: JsonObject) -> JsonObject:
+        """Does an input schema say which parameters are repeated in headers?"""
+        ...
+
+    wraps_output: ClassVar[bool]
+    """Does a structured value that is no object have to be wrapped in one to be sent?"""
 
     # --- Messages, from the schema ---
 
@@ -240,8 +341,16 @@ class Adapter(Protocol):
         """Build now what a server would otherwise build when it first needs it."""
         ...
 
-    def check_request(self, message: JsonObject) -> None:
+    def check_method(self, message: JsonObject) -> None:
+        """See that there is such a request of a client. Raises `contract.MethodNotFound`."""
+        ...
+
+    def check_params(self, message: JsonObject) -> None:
         """See that a client's request, of a method that there is, fits its definition. Raises `contract.InvalidParams`."""
+        ...
+
+    def check_request(self, message: JsonObject) -> None:
+        """See that a client's request can be carried out, by all checks in their order. Raises what the first one finds."""
         ...
 
     def check_notification(self, message: JsonObject) -> None:

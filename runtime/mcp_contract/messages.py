@@ -51,3 +51,7 @@ class Questions(NamedTuple):
 
     questions: Mapping[str, JsonObject]
     state: str | None
+
+
+RESERVED_LABELS = frozenset({"modelcontextprotocol", "mcp"})
+"""Labels by which the prefix of a `_meta` key is the protocol's own."""

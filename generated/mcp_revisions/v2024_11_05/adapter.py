@@ -111,6 +111,9 @@ class Adapter:
     asks_in_arguments: ClassVar[bool] = True
     """policy: seed: the protocol has no channel for a question, but a caller reads the result and calls again."""
 
+    url_question_has_id: ClassVar[bool] = False
+    """policy: project: no question by URL can be asked."""
+
     served_on_http_sse: ClassVar[bool] = True
     """page: basic/transports#http-with-sse"""
 
@@ -120,13 +123,40 @@ class Adapter:
     refuses_undeclared: ClassVar[bool] = False
     """page: basic/lifecycle#operation"""
 
+    waits_for_ready: ClassVar[bool] = True
+    """page: basic/lifecycle#initialization"""
+
+    insists_on_agreement: ClassVar[bool] = False
+    """page: basic/lifecycle#operation"""
+
+    listens: ClassVar[bool] = False
+    """page: server/tools#list-changed-notification"""
+
     stdio_server_requests: ClassVar[bool] = True
     """page: basic/transports#stdio"""
+
+    stdio_restarts: ClassVar[bool] = False
+    """page: basic/lifecycle#shutdown"""
 
     takes_responses: ClassVar[bool] = True
     """policy: project: on this transport the revision is served like its successor."""
 
     disconnect_cancels: ClassVar[bool] = False
+    """policy: project: on this transport the revision is served like its successor."""
+
+    listens_by_get: ClassVar[bool] = True
+    """policy: project: on this transport the revision is served like its successor."""
+
+    ends_by_delete: ClassVar[bool] = True
+    """policy: project: on this transport the revision is served like its successor."""
+
+    event_ids: ClassVar[bool] = True
+    """policy: project: on this transport the revision is served like its successor."""
+
+    closes_to_be_polled: ClassVar[bool] = False
+    """policy: project: on this transport the revision is served like its successor."""
+
+    cancels_by_notification: ClassVar[bool] = True
     """policy: project: on this transport the revision is served like its successor."""
 
     # --- Asking the user ---
@@ -200,6 +230,20 @@ class Adapter:
         arguments = {**params.get("arguments", {}), "mcpAnswers": dict(answers)}
         return {**params, "arguments": arguments if state is None else {**arguments, "mcpState": state}}
 
+    def question_form(self, params: JsonObject) -> JsonObject:
+        """All that the newest revision has.
+
+        policy: project: the form is shown to a model as text, which reads any.
+        """
+        return params
+
+    def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
+        """If it declared sampling; tools cannot be given.
+
+        page: client/sampling#capabilities
+        """
+        return isinstance(capabilities.get("sampling"), dict) and not with_tools
+
     # --- Content ---
 
     def audio_content(self, block: JsonObject) -> list[JsonObject]:
@@ -258,9 +302,15 @@ class Adapter:
             "method_not_allowed": -32600,
             "unsupported_version": -32602,
             "missing_client_capability": -32602,
+            "resource_not_found": -32002,
+            "unauthorized": -32600,
+            "forbidden": -32600,
+            "rejected_by_user": -1,
         }
     )
     """page: basic/lifecycle#error-handling
+    page: server/resources#error-handling
+    page: client/sampling#error-handling
     policy: project: the general codes of JSON-RPC, where no page gives one.
     """
 
@@ -292,9 +342,25 @@ class Adapter:
     cache_scope: ClassVar[str | None] = None
     """schema: #/$defs/Result"""
 
+    foreign_codes: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """page: server/resources#error-handling"""
+
+    def reserved_meta_key(self, key: str) -> bool:
+        """None is, by its form.
+
+        policy: project: the revision has no rule for the form of keys.
+        """
+        return False
+
+    check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
+    """policy: project: what is wrong with a request as such comes before what is wrong with its params."""
+
     # --- HTTP+SSE ---
 
     http_sse_message_event: ClassVar[str | None] = "message"
+    """page: basic/transports#http-with-sse"""
+
+    http_sse_endpoint_event: ClassVar[str | None] = "endpoint"
     """page: basic/transports#http-with-sse"""
 
     # --- Lifecycle ---
@@ -363,12 +429,50 @@ class Adapter:
         """
         return params
 
-    def check_meta(self, params: JsonObject) -> None:
+    def check_meta(self, message: JsonObject) -> None:
         """Nothing.
 
         schema: #/$defs/Request
         """
         return
+
+    deprecated: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """policy: project: the first revision has nothing that it left behind."""
+
+    # --- Notifications ---
+
+    def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:
+        """Not at all; there are no subscriptions that could be told apart.
+
+        schema: #/$defs/ServerNotification
+        """
+        return message
+
+    def listening_result(self, subscription: Json) -> JsonObject:
+        """Nothing; the stream is closed.
+
+        page: basic/lifecycle#shutdown
+        """
+        raise contract.MethodNotFound("this revision has no request that opens a stream of changes")
+
+    def log_level(self, params: JsonObject, remembered: str | None) -> str | None:
+        """The one that was set for the session; before that, all but the finest.
+
+        page: server/utilities/logging#setting-log-level
+        policy: project: the server chooses before a level is set, and a client that says nothing is spared the
+        finest.
+        """
+        return remembered or "info"
+
+    def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
+        """Not with it; the level is set for the session.
+
+        page: server/utilities/logging#setting-log-level
+        """
+        return params
+
+    empty_cursor_ends: ClassVar[bool] = True
+    """policy: project: older servers write an empty one where there is no more."""
 
     # --- Streamable HTTP ---
 
@@ -414,9 +518,36 @@ class Adapter:
             "method_not_allowed": 405,
             "unsupported_version": 400,
             "missing_client_capability": 200,
+            "resource_not_found": 200,
+            "unauthorized": 401,
+            "forbidden": 403,
         }
     )
     """policy: project: on this transport the revision is served like its successor."""
+
+    stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """policy: project: on this transport the revision is served like its successor."""
+
+    def param_headers(self, arguments: JsonObject, schema: JsonObject) -> dict[str, str]:
+        """None.
+
+        policy: project: on this transport the revision is served like its successor.
+        """
+        return {}
+
+    def check_param_headers(self, headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
+        """None.
+
+        policy: project: on this transport the revision is served like its successor.
+        """
+        return
+
+    def suggests_http_sse(self, status: int) -> bool:
+        """After none; it started there.
+
+        page: basic/transports#http-with-sse
+        """
+        return False
 
     # --- Tools ---
 
@@ -440,6 +571,23 @@ class Adapter:
         schema: #/$defs/CallToolResult
         """
         return contract.without(result, "structuredContent")
+
+    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+        """In the plain form, without references and without composition. A schema that cannot take it is refused.
+
+        policy: seed: a client that cannot read a union or a reference would hide the tool entirely.
+        """
+        return contract.plain(schema).schema
+
+    def header_annotations(self, schema: JsonObject) -> JsonObject:
+        """No; a client would not repeat them, and a server that then asked for the headers would refuse it.
+
+        policy: seed: a legacy client would not mirror them, and a server that required the header would deadlock.
+        """
+        return contract.without_header_annotations(schema).schema
+
+    wraps_output: ClassVar[bool] = False
+    """schema: #/$defs/CallToolResult"""
 
     # --- Messages, from the schema ---
 
@@ -530,8 +678,16 @@ class Adapter:
         self._client_notifications.build()
         self._answers.build()
 
-    def check_request(self, message: JsonObject) -> None:
+    def check_method(self, message: JsonObject) -> None:
+        if message["method"] not in self.client_requests:
+            raise contract.MethodNotFound(f"{message['method']!r} is no request of this revision")
+
+    def check_params(self, message: JsonObject) -> None:
         self._client_requests.check(message["method"], message)
+
+    def check_request(self, message: JsonObject) -> None:
+        for check in self.check_order:
+            getattr(self, check)(message)
 
     def check_notification(self, message: JsonObject) -> None:
         self._client_notifications.check(message["method"], message)

@@ -113,6 +113,9 @@ class Adapter:
     asks_in_arguments: ClassVar[bool] = True
     """policy: seed: the protocol has no channel for a question, but a caller reads the result and calls again."""
 
+    url_question_has_id: ClassVar[bool] = False
+    """policy: project: no question by URL can be asked."""
+
     served_on_http_sse: ClassVar[bool] = True
     """policy: seed: negotiation does not depend on the transport, so any handshake works on this one."""
 
@@ -122,14 +125,41 @@ class Adapter:
     refuses_undeclared: ClassVar[bool] = False
     """page: basic/lifecycle#operation"""
 
+    waits_for_ready: ClassVar[bool] = True
+    """page: basic/lifecycle#initialization"""
+
+    insists_on_agreement: ClassVar[bool] = False
+    """page: basic/lifecycle#operation"""
+
+    listens: ClassVar[bool] = False
+    """page: server/tools#list-changed-notification"""
+
     stdio_server_requests: ClassVar[bool] = True
     """page: basic/transports#stdio"""
+
+    stdio_restarts: ClassVar[bool] = False
+    """page: basic/lifecycle#shutdown"""
 
     takes_responses: ClassVar[bool] = True
     """page: basic/transports#sending-messages-to-the-server"""
 
     disconnect_cancels: ClassVar[bool] = False
     """page: basic/transports#sending-messages-to-the-server"""
+
+    listens_by_get: ClassVar[bool] = True
+    """page: basic/transports#listening-for-messages-from-the-server"""
+
+    ends_by_delete: ClassVar[bool] = True
+    """page: basic/transports#session-management"""
+
+    event_ids: ClassVar[bool] = True
+    """page: basic/transports#resumability-and-redelivery"""
+
+    closes_to_be_polled: ClassVar[bool] = False
+    """page: basic/transports#sending-messages-to-the-server"""
+
+    cancels_by_notification: ClassVar[bool] = True
+    """page: basic/utilities/cancellation#cancellation-flow"""
 
     # --- Asking the user ---
 
@@ -202,6 +232,20 @@ class Adapter:
         arguments = {**params.get("arguments", {}), "mcpAnswers": dict(answers)}
         return {**params, "arguments": arguments if state is None else {**arguments, "mcpState": state}}
 
+    def question_form(self, params: JsonObject) -> JsonObject:
+        """All that the newest revision has.
+
+        policy: project: the form is shown to a model as text, which reads any.
+        """
+        return params
+
+    def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
+        """If it declared sampling; tools cannot be given.
+
+        page: client/sampling#capabilities
+        """
+        return isinstance(capabilities.get("sampling"), dict) and not with_tools
+
     # --- Content ---
 
     def audio_content(self, block: JsonObject) -> list[JsonObject]:
@@ -265,9 +309,15 @@ class Adapter:
             "method_not_allowed": -32600,
             "unsupported_version": -32602,
             "missing_client_capability": -32602,
+            "resource_not_found": -32002,
+            "unauthorized": -32600,
+            "forbidden": -32600,
+            "rejected_by_user": -1,
         }
     )
     """page: basic/lifecycle#error-handling
+    page: server/resources#error-handling
+    page: client/sampling#error-handling
     policy: project: the general codes of JSON-RPC, where no page gives one.
     """
 
@@ -299,9 +349,25 @@ class Adapter:
     cache_scope: ClassVar[str | None] = None
     """schema: #/$defs/Result"""
 
+    foreign_codes: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """page: server/resources#error-handling"""
+
+    def reserved_meta_key(self, key: str) -> bool:
+        """None is, by its form.
+
+        policy: project: the revision has no rule for the form of keys.
+        """
+        return False
+
+    check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
+    """policy: project: what is wrong with a request as such comes before what is wrong with its params."""
+
     # --- HTTP+SSE ---
 
     http_sse_message_event: ClassVar[str | None] = "message"
+    """policy: project: the transport keeps its form whichever revision is agreed on over it."""
+
+    http_sse_endpoint_event: ClassVar[str | None] = "endpoint"
     """policy: project: the transport keeps its form whichever revision is agreed on over it."""
 
     # --- Lifecycle ---
@@ -370,12 +436,54 @@ class Adapter:
         """
         return params
 
-    def check_meta(self, params: JsonObject) -> None:
+    def check_meta(self, message: JsonObject) -> None:
         """Nothing.
 
         schema: #/$defs/Request
         """
         return
+
+    deprecated: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "http_sse": "Streamable HTTP",
+        }
+    )
+    """page: basic/transports#backwards-compatibility"""
+
+    # --- Notifications ---
+
+    def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:
+        """Not at all; there are no subscriptions that could be told apart.
+
+        schema: #/$defs/ServerNotification
+        """
+        return message
+
+    def listening_result(self, subscription: Json) -> JsonObject:
+        """Nothing; the stream is closed.
+
+        page: basic/lifecycle#shutdown
+        """
+        raise contract.MethodNotFound("this revision has no request that opens a stream of changes")
+
+    def log_level(self, params: JsonObject, remembered: str | None) -> str | None:
+        """The one that was set for the session; before that, all but the finest.
+
+        page: server/utilities/logging#setting-log-level
+        policy: project: the server chooses before a level is set, and a client that says nothing is spared the
+        finest.
+        """
+        return remembered or "info"
+
+    def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
+        """Not with it; the level is set for the session.
+
+        page: server/utilities/logging#setting-log-level
+        """
+        return params
+
+    empty_cursor_ends: ClassVar[bool] = True
+    """policy: project: older servers write an empty one where there is no more."""
 
     # --- Streamable HTTP ---
 
@@ -421,6 +529,9 @@ class Adapter:
             "method_not_allowed": 405,
             "unsupported_version": 400,
             "missing_client_capability": 200,
+            "resource_not_found": 200,
+            "unauthorized": 401,
+            "forbidden": 403,
         }
     )
     """page: basic/transports#session-management
@@ -428,6 +539,30 @@ class Adapter:
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, and no page says that it
     is.
     """
+
+    stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """page: basic/transports#streamable-http"""
+
+    def param_headers(self, arguments: JsonObject, schema: JsonObject) -> dict[str, str]:
+        """None.
+
+        page: basic/transports#streamable-http
+        """
+        return {}
+
+    def check_param_headers(self, headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
+        """None.
+
+        page: basic/transports#streamable-http
+        """
+        return
+
+    def suggests_http_sse(self, status: int) -> bool:
+        """After any that blames the client.
+
+        page: basic/transports#backwards-compatibility
+        """
+        return 400 <= status < 500 and status not in (401, 403)
 
     # --- Tools ---
 
@@ -453,6 +588,23 @@ class Adapter:
         schema: #/$defs/CallToolResult
         """
         return contract.without(result, "structuredContent")
+
+    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+        """In the plain form, without references and without composition. A schema that cannot take it is refused.
+
+        policy: seed: a client that cannot read a union or a reference would hide the tool entirely.
+        """
+        return contract.plain(schema).schema
+
+    def header_annotations(self, schema: JsonObject) -> JsonObject:
+        """No; a client would not repeat them, and a server that then asked for the headers would refuse it.
+
+        policy: seed: a legacy client would not mirror them, and a server that required the header would deadlock.
+        """
+        return contract.without_header_annotations(schema).schema
+
+    wraps_output: ClassVar[bool] = False
+    """schema: #/$defs/CallToolResult"""
 
     # --- Messages, from the schema ---
 
@@ -543,8 +695,16 @@ class Adapter:
         self._client_notifications.build()
         self._answers.build()
 
-    def check_request(self, message: JsonObject) -> None:
+    def check_method(self, message: JsonObject) -> None:
+        if message["method"] not in self.client_requests:
+            raise contract.MethodNotFound(f"{message['method']!r} is no request of this revision")
+
+    def check_params(self, message: JsonObject) -> None:
         self._client_requests.check(message["method"], message)
+
+    def check_request(self, message: JsonObject) -> None:
+        for check in self.check_order:
+            getattr(self, check)(message)
 
     def check_notification(self, message: JsonObject) -> None:
         self._client_notifications.check(message["method"], message)

@@ -161,6 +161,11 @@ class Adapter:
     asks_in_arguments: ClassVar[bool] = False
     """page: client/elicitation#elicitation-requests"""
 
+    url_question_has_id: ClassVar[bool] = True
+    """page: client/elicitation#url-mode-elicitation-requests
+    schema: #/$defs/ElicitRequestURLParams/properties/elicitationId
+    """
+
     served_on_http_sse: ClassVar[bool] = True
     """policy: seed: negotiation does not depend on the transport, so any handshake works on this one."""
 
@@ -170,14 +175,41 @@ class Adapter:
     refuses_undeclared: ClassVar[bool] = False
     """page: basic/lifecycle#operation"""
 
+    waits_for_ready: ClassVar[bool] = True
+    """page: basic/lifecycle#initialization"""
+
+    insists_on_agreement: ClassVar[bool] = True
+    """page: basic/lifecycle#operation"""
+
+    listens: ClassVar[bool] = False
+    """page: server/tools#list-changed-notification"""
+
     stdio_server_requests: ClassVar[bool] = True
     """page: basic/transports#stdio"""
+
+    stdio_restarts: ClassVar[bool] = False
+    """page: basic/lifecycle#shutdown"""
 
     takes_responses: ClassVar[bool] = True
     """page: basic/transports#sending-messages-to-the-server"""
 
     disconnect_cancels: ClassVar[bool] = False
     """page: basic/transports#sending-messages-to-the-server"""
+
+    listens_by_get: ClassVar[bool] = True
+    """page: basic/transports#listening-for-messages-from-the-server"""
+
+    ends_by_delete: ClassVar[bool] = True
+    """page: basic/transports#session-management"""
+
+    event_ids: ClassVar[bool] = True
+    """page: basic/transports#resumability-and-redelivery"""
+
+    closes_to_be_polled: ClassVar[bool] = True
+    """page: basic/transports#sending-messages-to-the-server"""
+
+    cancels_by_notification: ClassVar[bool] = True
+    """page: basic/utilities/cancellation#cancellation-flow"""
 
     # --- Asking the user ---
 
@@ -249,6 +281,21 @@ class Adapter:
         """
         raise contract.CannotAsk("this revision takes an answer as a message of its own, not in a request")
 
+    def question_form(self, params: JsonObject) -> JsonObject:
+        """All that the newest revision has.
+
+        page: client/elicitation#requested-schema
+        """
+        return params
+
+    def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
+        """If it declared sampling, and for tools that part of it.
+
+        page: client/sampling#capabilities
+        """
+        declared = capabilities.get("sampling")
+        return isinstance(declared, dict) and (not with_tools or isinstance(declared.get("tools"), dict))
+
     # --- Content ---
 
     def audio_content(self, block: JsonObject) -> list[JsonObject]:
@@ -306,9 +353,17 @@ class Adapter:
             "method_not_allowed": -32600,
             "unsupported_version": -32602,
             "missing_client_capability": -32602,
+            "resource_not_found": -32002,
+            "url_elicitation_required": -32042,
+            "unauthorized": -32600,
+            "forbidden": -32600,
+            "rejected_by_user": -1,
         }
     )
     """page: basic/lifecycle#error-handling
+    page: server/resources#error-handling
+    page: client/sampling#error-handling
+    schema: #/$defs/URLElicitationRequiredError
     policy: project: the general codes of JSON-RPC, where no page gives one.
     """
 
@@ -338,9 +393,26 @@ class Adapter:
     cache_scope: ClassVar[str | None] = None
     """schema: #/$defs/Result"""
 
+    foreign_codes: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """page: server/resources#error-handling"""
+
+    def reserved_meta_key(self, key: str) -> bool:
+        """One whose prefix has the protocol's name, or mcp, as its second label.
+
+        page: basic/index#_meta
+        """
+        labels = key.rpartition("/")[0].split(".")
+        return len(labels) > 1 and labels[1] in contract.RESERVED_LABELS
+
+    check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
+    """policy: project: what is wrong with a request as such comes before what is wrong with its params."""
+
     # --- HTTP+SSE ---
 
     http_sse_message_event: ClassVar[str | None] = "message"
+    """policy: project: the transport keeps its form whichever revision is agreed on over it."""
+
+    http_sse_endpoint_event: ClassVar[str | None] = "endpoint"
     """policy: project: the transport keeps its form whichever revision is agreed on over it."""
 
     # --- Lifecycle ---
@@ -409,12 +481,57 @@ class Adapter:
         """
         return params
 
-    def check_meta(self, params: JsonObject) -> None:
+    def check_meta(self, message: JsonObject) -> None:
         """Nothing.
 
         schema: #/$defs/RequestParams
         """
         return
+
+    deprecated: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "http_sse": "Streamable HTTP",
+            "include_context": "tools of the sampling request",
+        }
+    )
+    """page: basic/transports#backwards-compatibility
+    page: client/sampling#capabilities
+    """
+
+    # --- Notifications ---
+
+    def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:
+        """Not at all; there are no subscriptions that could be told apart.
+
+        schema: #/$defs/ServerNotification
+        """
+        return message
+
+    def listening_result(self, subscription: Json) -> JsonObject:
+        """Nothing; the stream is closed.
+
+        page: basic/lifecycle#shutdown
+        """
+        raise contract.MethodNotFound("this revision has no request that opens a stream of changes")
+
+    def log_level(self, params: JsonObject, remembered: str | None) -> str | None:
+        """The one that was set for the session; before that, all but the finest.
+
+        page: server/utilities/logging#setting-log-level
+        policy: project: the server chooses before a level is set, and a client that says nothing is spared the
+        finest.
+        """
+        return remembered or "info"
+
+    def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
+        """Not with it; the level is set for the session.
+
+        page: server/utilities/logging#setting-log-level
+        """
+        return params
+
+    empty_cursor_ends: ClassVar[bool] = True
+    """policy: project: older servers write an empty one where there is no more."""
 
     # --- Streamable HTTP ---
 
@@ -464,6 +581,9 @@ class Adapter:
             "method_not_allowed": 405,
             "unsupported_version": 400,
             "missing_client_capability": 200,
+            "resource_not_found": 200,
+            "unauthorized": 401,
+            "forbidden": 403,
         }
     )
     """page: basic/transports#session-management
@@ -471,6 +591,30 @@ class Adapter:
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, and no page says that it
     is.
     """
+
+    stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """page: basic/transports#streamable-http"""
+
+    def param_headers(self, arguments: JsonObject, schema: JsonObject) -> dict[str, str]:
+        """None.
+
+        page: basic/transports#streamable-http
+        """
+        return {}
+
+    def check_param_headers(self, headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
+        """None.
+
+        page: basic/transports#streamable-http
+        """
+        return
+
+    def suggests_http_sse(self, status: int) -> bool:
+        """After one of the three that such a server gives.
+
+        page: basic/transports#backwards-compatibility
+        """
+        return status in (400, 404, 405)
 
     # --- Tools ---
 
@@ -499,6 +643,24 @@ class Adapter:
         if isinstance(result.get("structuredContent", {}), dict):
             return result
         return contract.without(result, "structuredContent")
+
+    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+        """Without branches for null; in the plain form if the tool asks for it.
+
+        policy: seed: a client that cannot read a nullable union would hide the tool entirely.
+        page: basic/index#schema-dialect
+        """
+        return (contract.plain(schema) if plain else contract.without_null(schema)).schema
+
+    def header_annotations(self, schema: JsonObject) -> JsonObject:
+        """No; a client would not repeat them, and a server that then asked for the headers would refuse it.
+
+        policy: seed: a legacy client would not mirror them, and a server that required the header would deadlock.
+        """
+        return contract.without_header_annotations(schema).schema
+
+    wraps_output: ClassVar[bool] = True
+    """page: server/tools#structured-content"""
 
     # --- Messages, from the schema ---
 
@@ -610,8 +772,16 @@ class Adapter:
         self._client_notifications.build()
         self._answers.build()
 
-    def check_request(self, message: JsonObject) -> None:
+    def check_method(self, message: JsonObject) -> None:
+        if message["method"] not in self.client_requests:
+            raise contract.MethodNotFound(f"{message['method']!r} is no request of this revision")
+
+    def check_params(self, message: JsonObject) -> None:
         self._client_requests.check(message["method"], message)
+
+    def check_request(self, message: JsonObject) -> None:
+        for check in self.check_order:
+            getattr(self, check)(message)
 
     def check_notification(self, message: JsonObject) -> None:
         self._client_notifications.check(message["method"], message)
@@ -806,6 +976,7 @@ class Adapter:
 
     def _elicit_request_form_params(self, value: JsonObject) -> JsonObject:
         """`ElicitRequestFormParams`."""
+        value = self.question_form(value)
         kept = contract.keep(value, _ELICIT_REQUEST_FORM_PARAMS)
         if "task" in kept:
             kept["task"] = self._task_metadata(kept["task"])

@@ -141,6 +141,9 @@ class Adapter:
     asks_in_arguments: ClassVar[bool] = False
     """page: basic/patterns/mrtr#basic-workflow"""
 
+    url_question_has_id: ClassVar[bool] = False
+    """schema: #/$defs/ElicitRequestURLParams"""
+
     served_on_http_sse: ClassVar[bool] = False
     """policy: seed: the headers that it requires cannot travel with messages of HTTP+SSE."""
 
@@ -152,14 +155,41 @@ class Adapter:
     schema: #/$defs/MissingRequiredClientCapabilityError
     """
 
+    waits_for_ready: ClassVar[bool] = False
+    """page: basic/index#statelessness"""
+
+    insists_on_agreement: ClassVar[bool] = True
+    """page: basic/index#_meta"""
+
+    listens: ClassVar[bool] = True
+    """page: basic/patterns/subscriptions#opening-a-stream"""
+
     stdio_server_requests: ClassVar[bool] = False
     """page: basic/transports/stdio#receiving-messages"""
+
+    stdio_restarts: ClassVar[bool] = True
+    """page: basic/transports/stdio#unexpected-termination"""
 
     takes_responses: ClassVar[bool] = False
     """page: basic/transports/streamable-http#sending-messages"""
 
     disconnect_cancels: ClassVar[bool] = True
     """page: basic/transports/streamable-http#cancellation"""
+
+    listens_by_get: ClassVar[bool] = False
+    """page: basic/transports/streamable-http#earlier-streamable-http-revisions"""
+
+    ends_by_delete: ClassVar[bool] = False
+    """page: basic/transports/streamable-http#earlier-streamable-http-revisions"""
+
+    event_ids: ClassVar[bool] = False
+    """page: basic/transports/streamable-http#receiving-messages"""
+
+    closes_to_be_polled: ClassVar[bool] = False
+    """page: basic/transports/streamable-http#receiving-messages"""
+
+    cancels_by_notification: ClassVar[bool] = False
+    """page: basic/patterns/cancellation#transport-specific-cancellation"""
 
     # --- Asking the user ---
 
@@ -237,6 +267,21 @@ class Adapter:
         answered = {**params, "inputResponses": dict(answers)}
         return answered if state is None else {**answered, "requestState": state}
 
+    def question_form(self, params: JsonObject) -> JsonObject:
+        """All that the newest revision has.
+
+        page: client/elicitation#requested-schema
+        """
+        return params
+
+    def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
+        """If it declared sampling, and for tools that part of it.
+
+        page: client/sampling#capabilities
+        """
+        declared = capabilities.get("sampling")
+        return isinstance(declared, dict) and (not with_tools or isinstance(declared.get("tools"), dict))
+
     # --- Content ---
 
     def audio_content(self, block: JsonObject) -> list[JsonObject]:
@@ -294,10 +339,14 @@ class Adapter:
             "method_not_allowed": -32600,
             "unsupported_version": -32022,
             "missing_client_capability": -32021,
+            "resource_not_found": -32602,
+            "unauthorized": -32600,
+            "forbidden": -32600,
         }
     )
     """page: basic/index#error-codes
     page: basic/index#_meta
+    page: server/resources#error-handling
     """
 
     unreadable_id_is_null: ClassVar[bool] = False
@@ -335,9 +384,35 @@ class Adapter:
     policy: project: nobody else is the answer that is never wrong.
     """
 
+    foreign_codes: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "-32002": "resource_not_found",
+        }
+    )
+    """page: basic/index#error-codes
+    page: server/resources#error-handling
+    """
+
+    def reserved_meta_key(self, key: str) -> bool:
+        """One whose prefix has the protocol's name, or mcp, as its second label.
+
+        page: basic/index#_meta
+        """
+        labels = key.rpartition("/")[0].split(".")
+        return len(labels) > 1 and labels[1] in contract.RESERVED_LABELS
+
+    check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
+    """policy: project: no page gives the order; the declaration says who asks, and a method that is unknown has no
+    params.
+    page: basic/versioning#compatibility-matrix
+    """
+
     # --- HTTP+SSE ---
 
     http_sse_message_event: ClassVar[str | None] = None
+    """policy: seed: the revision is not served on this transport."""
+
+    http_sse_endpoint_event: ClassVar[str | None] = None
     """policy: seed: the revision is not served on this transport."""
 
     # --- Lifecycle ---
@@ -413,13 +488,13 @@ class Adapter:
             meta["io.modelcontextprotocol/clientInfo"] = self.encode_implementation(declaration.information)
         return {**params, "_meta": meta}
 
-    def check_meta(self, params: JsonObject) -> None:
+    def check_meta(self, message: JsonObject) -> None:
         """The revision and the client's capabilities.
 
         schema: #/$defs/RequestMetaObject
         page: basic/index#_meta
         """
-        meta = params.get("_meta")
+        meta = contract.member(message, "params", "_meta")
         if not isinstance(meta, dict):
             raise contract.MissingRequestMeta(
                 "params._meta is missing; every request declares revision and capabilities there"
@@ -427,6 +502,55 @@ class Adapter:
         for key in ("io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"):
             if key not in meta:
                 raise contract.MissingRequestMeta(f"params._meta lacks {key}")
+
+    deprecated: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "http_sse": "Streamable HTTP",
+            "include_context": "tools of the sampling request",
+            "roots": "arguments of a tool, or resources",
+            "sampling": "a model of the server's own",
+            "logging": "standard error, or telemetry",
+        }
+    )
+    """page: deprecated#deprecated"""
+
+    # --- Notifications ---
+
+    def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:
+        """By the id of the request that opened the stream, in `_meta`.
+
+        schema: #/$defs/NotificationMetaObject
+        page: basic/patterns/subscriptions#receiving-notifications
+        """
+        params = message.get("params", {})
+        meta = {**params.get("_meta", {}), "io.modelcontextprotocol/subscriptionId": subscription}
+        return {**message, "params": {**params, "_meta": meta}}
+
+    def listening_result(self, subscription: Json) -> JsonObject:
+        """A result that names the subscription.
+
+        page: basic/patterns/subscriptions#graceful-closure
+        schema: #/$defs/SubscriptionsListenResult
+        """
+        return {"resultType": self.result_type, "_meta": {"io.modelcontextprotocol/subscriptionId": subscription}}
+
+    def log_level(self, params: JsonObject, remembered: str | None) -> str | None:
+        """The one that the request names; without one, none at all.
+
+        page: server/utilities/logging#per-request-log-level
+        """
+        level = contract.member(params, "_meta", "io.modelcontextprotocol/logLevel")
+        return level if isinstance(level, str) else None
+
+    def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
+        """By the level, in `_meta`.
+
+        schema: #/$defs/RequestMetaObject
+        """
+        return {**params, "_meta": {**params.get("_meta", {}), "io.modelcontextprotocol/logLevel": level}}
+
+    empty_cursor_ends: ClassVar[bool] = False
+    """page: server/utilities/pagination#response-format"""
 
     # --- Streamable HTTP ---
 
@@ -489,6 +613,9 @@ class Adapter:
             "method_not_allowed": 405,
             "unsupported_version": 400,
             "missing_client_capability": 400,
+            "resource_not_found": 200,
+            "unauthorized": 401,
+            "forbidden": 403,
         }
     )
     """page: basic/transports/streamable-http#protocol-version-header
@@ -497,6 +624,34 @@ class Adapter:
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, where no page says that
     it is.
     """
+
+    stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "X-Accel-Buffering": "no",
+        }
+    )
+    """page: basic/transports/streamable-http#receiving-messages"""
+
+    def param_headers(self, arguments: JsonObject, schema: JsonObject) -> dict[str, str]:
+        """One for each annotated parameter that has a value.
+
+        page: basic/transports/streamable-http#client-behavior
+        """
+        return contract.param_headers(arguments, schema)
+
+    def check_param_headers(self, headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
+        """One for each annotated parameter that has a value, and none for one that has not.
+
+        page: basic/transports/streamable-http#server-behavior-for-custom-headers
+        """
+        contract.check_param_headers(headers, arguments, schema)
+
+    def suggests_http_sse(self, status: int) -> bool:
+        """After one of the three that such a server gives.
+
+        page: basic/transports/streamable-http#http+sse-transport-2024-11-05
+        """
+        return status in (400, 404, 405)
 
     # --- Tools ---
 
@@ -520,6 +675,23 @@ class Adapter:
         page: server/tools#structured-content
         """
         return result
+
+    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+        """The one that was declared.
+
+        page: server/tools#tool
+        """
+        return schema
+
+    def header_annotations(self, schema: JsonObject) -> JsonObject:
+        """Yes.
+
+        page: server/tools#x-mcp-header
+        """
+        return schema
+
+    wraps_output: ClassVar[bool] = False
+    """page: server/tools#structured-content"""
 
     # --- Messages, from the schema ---
 
@@ -602,8 +774,16 @@ class Adapter:
         self._client_notifications.build()
         self._answers.build()
 
-    def check_request(self, message: JsonObject) -> None:
+    def check_method(self, message: JsonObject) -> None:
+        if message["method"] not in self.client_requests:
+            raise contract.MethodNotFound(f"{message['method']!r} is no request of this revision")
+
+    def check_params(self, message: JsonObject) -> None:
         self._client_requests.check(message["method"], message)
+
+    def check_request(self, message: JsonObject) -> None:
+        for check in self.check_order:
+            getattr(self, check)(message)
 
     def check_notification(self, message: JsonObject) -> None:
         self._client_notifications.check(message["method"], message)
@@ -785,6 +965,7 @@ class Adapter:
 
     def _elicit_request_form_params(self, value: JsonObject) -> JsonObject:
         """`ElicitRequestFormParams`, here without `_meta`, `task`."""
+        value = self.question_form(value)
         return contract.keep(value, _ELICIT_REQUEST_FORM_PARAMS)
 
     def _elicit_request_url_params(self, value: JsonObject) -> JsonObject:
