@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
+from pydantic_core import SchemaValidator
 
 from mcp_contract.errors import InvalidParams
 from mcp_contract.messages import JsonObject
+from mcp_contract.verdicts import verdict_validator
 
 
 class Validators:
@@ -26,7 +27,7 @@ class Validators:
     def __init__(self, module: str, definitions: Mapping[str, str]) -> None:
         self._module = module
         self._definitions = definitions
-        self._built: dict[str, TypeAdapter[Any]] = {}
+        self._built: dict[str, SchemaValidator] = {}
 
     def build(self) -> None:
         """Build every validator now, so that no caller waits for one."""
@@ -48,11 +49,11 @@ class Validators:
         except ValidationError as error:
             raise InvalidParams(f"{method}: {describe(error)}") from None
 
-    def _of(self, method: str) -> TypeAdapter[Any]:
+    def _of(self, method: str) -> SchemaValidator:
         built = self._built.get(method)
         if built is None:
             models = importlib.import_module(self._module)
-            built = TypeAdapter(getattr(models, self._definitions[method]))
+            built = verdict_validator(getattr(models, self._definitions[method]))
             self._built[method] = built
         return built
 

@@ -1,0 +1,83 @@
+"""JSON Schemas of Python types, as small as they can be.
+
+Rule: a title that only repeats a name says nothing and is left out; a title that somebody wrote stays.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from mcp_contract import JsonObject
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+
+
+class _WithoutTitles(GenerateJsonSchema):
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def schema_of(annotation: Any, mode: Literal["validation", "serialization"] = "validation") -> JsonObject:
+    """The schema of a type.
+
+    Args:
+        annotation: a model, or any annotation that pydantic takes.
+        mode: of what is read, or of what is written.
+
+    Raises:
+        pydantic.PydanticUserError: the type has none.
+    """
+    schema = TypeAdapter(annotation).json_schema(by_alias=True, mode=mode, schema_generator=_WithoutTitles)
+    return _untitled(schema, annotation)
+
+
+def _untitled(schema: JsonObject, annotation: Any) -> JsonObject:
+    """Take out the titles that pydantic makes of class names."""
+    names = {annotation.__name__} if isinstance(annotation, type) and issubclass(annotation, BaseModel) else set()
+    definitions: JsonObject = {}
+    for name, inner in schema.get("$defs", {}).items():
+        definitions[name] = {key: value for key, value in inner.items() if key != "title" or value != name}
+    plain = {key: value for key, value in schema.items() if key != "title" or value not in names}
+    return {**plain, "$defs": definitions} if definitions else plain
+
+
+def form_of(model: type[BaseModel]) -> JsonObject:
+    """The form that asks for a model: flat, every member of a simple type.
+
+    Args:
+        model: a model whose members are text, numbers, booleans, or choices among constants; any of them may be optional.
+
+    Raises:
+        TypeError: a member is of another type; the text names it.
+
+    Specification: client/elicitation#requested-schema
+    """
+    schema = schema_of(model)
+    definitions = schema.get("$defs", {})
+    properties: JsonObject = {}
+    for name, member in schema.get("properties", {}).items():
+        properties[name] = _flat(f"{model.__name__}.{name}", member, definitions)
+    form: JsonObject = {"type": "object", "properties": properties}
+    required = [name for name in schema.get("required", ()) if not _nullable(schema["properties"][name])]
+    return {**form, "required": required} if required else form
+
+
+def _nullable(member: JsonObject) -> bool:
+    return any(branch.get("type") == "null" for branch in member.get("anyOf", ()))
+
+
+def _flat(name: str, member: JsonObject, definitions: JsonObject) -> JsonObject:
+    branches = [branch for branch in member.get("anyOf", ()) if branch.get("type") != "null"]
+    if len(branches) == 1:
+        rest = {key: value for key, value in member.items() if key not in ("anyOf", "default") or value is not None}
+        rest.pop("anyOf")
+        member = {**branches[0], **rest}
+    if "$ref" in member:
+        rest = {key: value for key, value in member.items() if key != "$ref"}
+        member = {**definitions[member["$ref"].rpartition("/")[2]], **rest}
+    if "const" in member:
+        member = {**{key: value for key, value in member.items() if key != "const"}, "enum": [member["const"]]}
+    simple = member.get("type") in ("string", "integer", "number", "boolean")
+    if simple or (member.get("type") == "array" and "enum" in member.get("items", {})):
+        return member
+    raise TypeError(f"{name}: a form asks only for text, numbers, booleans and choices among constants")

@@ -1,0 +1,62 @@
+"""What is installed is what is meant to be, and it works without the checkout."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import venv
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)],
+        check=True,
+    )
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_the_four_packages_and_nothing_else(wheel: pathlib.Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.partition("/")[0] for name in names if ".dist-info/" not in name}
+    assert tops == {"mcp_anyrev", "mcp_contract", "mcp_revisions", "revgen"}
+    for package in tops:
+        assert f"{package}/py.typed" in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_installed_alone_it_imports_serves_help_and_says_what_the_generator_needs(
+    wheel: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=True)
+    python = environment / "bin/python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)], check=True)
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [environment / "bin" / command[0], *command[1:]], capture_output=True, text=True, cwd=tmp_path
+        )
+
+    program = (
+        "import mcp_anyrev, mcp_revisions\n"
+        "for version in mcp_revisions.VERSIONS:\n"
+        "    mcp_revisions.AdapterSet.default().by_version[version].build()\n"
+        "mcp_anyrev.asgi(mcp_anyrev.Registry('a', '1'))\n"
+        "print(mcp_revisions.__file__)\n"
+    )
+    done = run("python", "-c", program)
+    assert done.returncode == 0, done.stderr
+    assert str(environment) in done.stdout
+    assert run("mcp-anyrev", "--help").returncode == 0
+    missing = run("revgen", "lint")
+    assert missing.returncode == 2
+    assert 'pip install "mcp-anyrev[generator]"' in missing.stderr

@@ -1,0 +1,39 @@
+"""What importing the package costs: nothing that is not used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("aiohttp", "click", "cryptography", "jsonschema_rs", "uvicorn", "mcp_revisions")
+
+
+def imported_by(statement: str) -> set[str]:
+    script = f"import sys\n{statement}\nprint(*sys.modules)"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=20)
+    return set(out.stdout.split())
+
+
+def test_the_package_imports_nothing_until_a_name_is_used() -> None:
+    assert not imported_by("import mcp_anyrev") & {*HEAVY, "pydantic"}
+
+
+@pytest.mark.parametrize("name", ["Registry", "Exchange", "elicit", "Settings", "ToolError"])
+def test_declaring_imports_neither_a_server_nor_a_cipher(name: str) -> None:
+    assert not imported_by(f"from mcp_anyrev import {name}") & {"aiohttp", "click", "cryptography", "jsonschema_rs"}
+
+
+def test_the_asgi_application_needs_no_framework() -> None:
+    assert not imported_by("from mcp_anyrev import asgi") & {"aiohttp", "click", "uvicorn", "starlette"}
+
+
+def test_every_public_name_is_there_and_nothing_else() -> None:
+    import mcp_anyrev
+
+    assert set(mcp_anyrev.__all__) <= set(dir(mcp_anyrev))
+    for name in mcp_anyrev.__all__:
+        assert getattr(mcp_anyrev, name) is not None
+    with pytest.raises(AttributeError, match=r"^module 'mcp_anyrev' has no attribute 'nonsense'$"):
+        _ = mcp_anyrev.nonsense

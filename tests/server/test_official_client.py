@@ -1,0 +1,67 @@
+"""The official SDK's client as the counterpart, on every revision that it speaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mcp
+import mcp_types
+import pytest
+from mcp_anyrev import Exchange, Registry, Settings, elicit
+from mcp_revisions.protocol import Adapter
+from raw_client import serving
+
+FORM = {"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}
+
+
+def registry() -> Registry:
+    made = Registry("counterpart", "1.0")
+
+    @made.tool
+    async def add(a: int, b: int) -> dict[str, int]:
+        """Adds."""
+        return {"total": a + b}
+
+    @made.tool
+    async def paint(ex: Exchange) -> str:
+        answer = await ex.ask("color", elicit("Which color?", FORM))
+        sure = await ex.ask("sure", elicit("Sure?"))
+        return f"{answer.content} {sure.accepted}"
+
+    return made
+
+
+async def answer(context: Any, params: Any) -> mcp_types.ElicitResult:
+    if params.message == "Sure?":
+        return mcp_types.ElicitResult(action="accept", content={})
+    return mcp_types.ElicitResult(action="accept", content={"color": "red"})
+
+
+async def test_it_lists_calls_and_is_asked(adapter: Adapter) -> None:
+    mode = "legacy" if adapter.has_handshake else adapter.version
+    async with (
+        serving(registry(), Settings(revisions=[adapter.version])) as url,
+        mcp.Client(url, mode=mode, elicitation_callback=answer) as client,
+    ):
+        assert client.protocol_version == adapter.version
+        tools = [tool.name for tool in (await client.list_tools()).tools]
+        total = await client.call_tool("add", {"a": 1, "b": 2})
+        painted = await client.call_tool("paint", {})
+    assert tools == ["add", "paint"]
+    assert total.content[0].text == '{"total":3}'  # type: ignore[union-attr]  # it is a text block
+    if adapter.asks_in_arguments:
+        assert "mcpAnswers" in painted.content[0].text  # type: ignore[union-attr]  # as above
+    else:
+        assert painted.content[0].text == "{'color': 'red'} True"  # type: ignore[union-attr]  # as above
+
+
+async def test_it_finds_out_which_revision_to_speak(binding: str) -> None:
+    async with serving(registry(), binding=binding) as url, mcp.Client(url) as client:
+        assert (await client.call_tool("add", {"a": 1, "b": 2})).is_error in (None, False)
+
+
+async def test_an_unknown_tool_is_an_error_to_it(adapter: Adapter) -> None:
+    mode = "legacy" if adapter.has_handshake else adapter.version
+    async with serving(registry(), Settings(revisions=[adapter.version])) as url, mcp.Client(url, mode=mode) as client:
+        with pytest.raises(mcp.MCPError):
+            await client.call_tool("absent", {})

@@ -1,0 +1,68 @@
+"""`mcp-anyrev serve`: what it runs, and what it says where it cannot."""
+
+from __future__ import annotations
+
+import pathlib
+import signal
+import subprocess
+import sys
+
+import pytest
+from mcp_revisions import AdapterSet
+from raw_client import RawClient
+
+ROOT = pathlib.Path(__file__).parents[2]
+COMMAND = [sys.executable, "-c", "from mcp_anyrev.cli.main import main; main()"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, cwd=ROOT, timeout=30)
+
+
+async def test_it_serves_the_example_until_it_is_interrupted() -> None:
+    command = [*COMMAND, "serve", "examples/gates.py:registry", "--port", "0", "--path", "/api"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)  # noqa: ASYNC220  # nothing else runs in this loop
+    try:
+        assert child.stdout is not None
+        url = child.stdout.readline().strip()
+        assert url.endswith("/api")
+        adapters = AdapterSet.default()
+        async with RawClient(url, adapters.by_version[adapters.versions[0]]) as client:
+            assert (await client.tool("plain")).text == "fine"
+    finally:
+        child.send_signal(signal.SIGINT)
+        assert child.wait(10) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serve", "examples/gates.py"], "lacks a part; write a module or a .py file, a colon, and a name"),
+        (["serve", "examples/absent.py:registry"], "there is no file examples/absent.py"),
+        (["serve", "no_such_module:registry"], "there is no module no_such_module"),
+        (["serve", "examples/gates.py:absent"], "examples/gates.py has nothing named 'absent'"),
+        (["serve", "examples/gates.py:Nothing"], "'Nothing' in examples/gates.py is a ModelMetaclass, not a Registry"),
+        (["serve", "examples/gates.py:registry", "--revisions", "banana"], "banana; known: "),
+        (["serve", "examples/gates.py:registry", "--port", "x"], "'x' is not a valid integer"),
+        (["nonsense"], "No such command 'nonsense'"),
+    ],
+)
+def test_wrong_usage_is_said_on_stderr_with_exit_code_2(arguments: list[str], words: str) -> None:
+    ran = run(*arguments)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert words in " ".join(ran.stderr.split()).replace("│", "")
+
+
+def test_a_port_that_is_taken_is_a_failure() -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = run("serve", "examples/gates.py:registry", "--port", str(port))
+    assert ran.returncode == 1 and f"cannot listen on 127.0.0.1:{port}" in ran.stderr
+
+
+def test_the_help_has_examples_with_revisions_that_exist() -> None:
+    ran = run("serve", "--help")
+    assert ran.returncode == 0 and "examples/gates.py:registry" in ran.stdout
+    assert AdapterSet.default().versions[0] in ran.stdout
