@@ -354,7 +354,7 @@ class Adapter(Protocol):
         ...
 
     def check_notification(self, message: JsonObject) -> None:
-        """The same for a client's notification."""
+        """The same for a client's notification, of a method that there is or is not."""
         ...
 
     def check_result(self, method: str, result: JsonObject) -> None:
@@ -378,7 +378,7 @@ class Adapter(Protocol):
         ...
 
     def encode_result(self, method: str, result: JsonObject, server: JsonObject) -> JsonObject:
-        """The same for the finished result of a client's request, filled and signed; `server` is the server's implementation."""
+        """The same for the finished result of a client's request, filled and signed; `server` is the server's encoded implementation."""
         ...
 
     def encode_question(self, question: JsonObject) -> JsonObject:

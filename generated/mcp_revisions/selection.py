@@ -125,88 +125,58 @@ class AdapterSet:
         Returns:
             The adapter, and the refusal that it words where the message cannot be carried out.
         """
-        return (
-            self._modern_key(payload, headers, session_version)
-            or self._handshake(payload, headers, session_version)
-            or self._session(payload, headers, session_version)
-            or self._version_header(payload, headers, session_version)
-            or self._absence(payload, headers, session_version)
-        )
-
-    def _modern_key(self, payload: Json, headers: Mapping[str, str], session_version: str | None) -> Selection | None:
-        """A request that names a revision in `_meta` is answered by that revision, whatever session it names.
-        The newest revision without a handshake says which are served.
-
-        page: basic/versioning#protocol-version-negotiation
-        """
+        # A request that names a revision in `_meta` is answered by that revision, whatever session it names.
+        # The newest revision without a handshake says which are served.
+        # page: basic/versioning#protocol-version-negotiation
         asked = contract.member(payload, "params", "_meta", "io.modelcontextprotocol/protocolVersion")
-        if not isinstance(asked, str):
-            return None
-        if asked in self.versions and asked not in self.handshake_versions:
-            return Selection(self.by_version[asked], None)
-        said = headers.get("mcp-protocol-version")
-        if said is not None and said != asked:
-            mismatch = contract.HeaderMismatch(
-                f"the header MCP-Protocol-Version says {said!r}; the body says {asked!r}"
-            )
-            return Selection(self.newest_stateless, mismatch)
-        return Selection(self.newest_stateless, contract.UnsupportedVersion(asked, self.versions))
+        if isinstance(asked, str):
+            if asked in self.versions and asked not in self.handshake_versions:
+                return Selection(self.by_version[asked], None)
+            said = headers.get("mcp-protocol-version")
+            if said is not None and said != asked:
+                mismatch = contract.HeaderMismatch(
+                    f"the header MCP-Protocol-Version says {said!r}; the body says {asked!r}"
+                )
+                return Selection(self.newest_stateless, mismatch)
+            return Selection(self.newest_stateless, contract.UnsupportedVersion(asked, self.versions))
 
-    def _handshake(self, payload: Json, headers: Mapping[str, str], session_version: str | None) -> Selection | None:
-        """A handshake is answered by the revision that it asks for, if that has one and is served; else by the
-        newest that has one.
-        Where no revision with a handshake is served, the newest one says which are.
+        # A handshake is answered by the revision that it asks for, if that has one and is served; else by the newest that has one.
+        # Where no revision with a handshake is served, the newest one says which are.
+        # page: basic/versioning#backward-compatibility-with-initialization-based-versions
+        if contract.member(payload, "method") == "initialize":
+            asked = contract.member(payload, "params", "protocolVersion")
+            if not self.handshake_versions:
+                return Selection(self.newest, contract.UnsupportedVersion(str(asked), self.versions))
+            newest = self.newest_with_handshake
+            if not isinstance(asked, str):
+                return Selection(newest, None)
+            return Selection(self.by_version[newest.agreed_version(asked, self.handshake_versions)], None)
 
-        page: basic/versioning#backward-compatibility-with-initialization-based-versions
-        """
-        if contract.member(payload, "method") != "initialize":
-            return None
-        asked = contract.member(payload, "params", "protocolVersion")
-        if not self.handshake_versions:
-            return Selection(self.newest, contract.UnsupportedVersion(str(asked), self.versions))
-        newest = self.by_version[self.handshake_versions[0]]
-        if not isinstance(asked, str):
-            return Selection(newest, None)
-        return Selection(self.by_version[newest.agreed_version(asked, self.handshake_versions)], None)
-
-    def _session(self, payload: Json, headers: Mapping[str, str], session_version: str | None) -> Selection | None:
-        """A message of a session is answered by the revision that the session agreed on.
-        Where that revision is not served, the newest one says which are.
-
-        page: basic/versioning#terminology
-        """
-        if session_version is None:
-            return None
-        if session_version not in self.versions:
+        # A message of a session is answered by the revision that the session agreed on.
+        # Where that revision is not served, the newest one says which are.
+        # page: basic/versioning#terminology
+        if session_version is not None:
+            if session_version in self.versions:
+                return Selection(self.by_version[session_version], None)
             return Selection(self.newest, contract.UnsupportedVersion(session_version, self.versions))
-        return Selection(self.by_version[session_version], None)
 
-    def _version_header(
-        self, payload: Json, headers: Mapping[str, str], session_version: str | None
-    ) -> Selection | None:
-        """A message with a version header is answered by the revision in it.
-        The newest revision with a handshake refuses the header; without one, the newest says which are served.
-
-        page: basic/transports/streamable-http#protocol-version-header
-        """
+        # A message with a version header is answered by the revision in it.
+        # The newest revision with a handshake refuses the header; without one, the newest says which are served.
+        # page: basic/transports/streamable-http#protocol-version-header
         said = headers.get("mcp-protocol-version")
-        if said is None:
-            return None
-        if said in self.versions:
-            return Selection(self.by_version[said], None)
-        if not self.handshake_versions:
-            return Selection(self.newest, contract.UnsupportedVersion(said, self.versions))
-        refusal = contract.VersionHeaderRefused(
-            f"the version header says {said!r}, which is not served here; served: {', '.join(self.versions)}"
-        )
-        return Selection(self.newest_with_handshake, refusal)
+        if said is not None:
+            if said in self.versions:
+                return Selection(self.by_version[said], None)
+            if not self.handshake_versions:
+                return Selection(self.newest, contract.UnsupportedVersion(said, self.versions))
+            refusal = contract.VersionHeaderRefused(
+                f"the version header says {said!r}, which is not served here; served: {', '.join(self.versions)}"
+            )
+            return Selection(self.newest_with_handshake, refusal)
 
-    def _absence(self, payload: Json, headers: Mapping[str, str], session_version: str | None) -> Selection:
-        """A message that names no revision at all is of the last one that had no header for it.
-        Where that revision is not served, the newest one misses the header.
-
-        page: basic/transports/streamable-http#protocol-version-header
-        """
+        # A message that names no revision at all is of the last one that had no header for it.
+        # Where that revision is not served, the newest one misses the header.
+        # page: basic/transports/streamable-http#protocol-version-header
         if "2025-03-26" in self.versions:
             return Selection(self.by_version["2025-03-26"], None)
         refusal = contract.VersionHeaderRefused(f"no revision is named; served: {', '.join(self.versions)}")

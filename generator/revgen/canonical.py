@@ -33,8 +33,8 @@ def merge(schemas: Mapping[str, Mapping[str, Any]], rules: Rules, problems: Prob
     Args:
         schemas: each revision's corrected schema in normal form (`$defs`), oldest first.
         rules: what `canonical.yaml` says.
-        problems: receives every conflict that no rule settles, every rule that settles nothing, and every type that is left
-            out although something that stays refers to it.
+        problems: receives every conflict that no rule settles, and every type that is left out although something that stays
+            refers to it; a rule that settles nothing is a remark.
 
     Returns:
         A schema in normal form, sorted throughout; the same inputs give the same bytes.
@@ -294,10 +294,10 @@ class _Merger:
         ):
             for pattern in patterns:
                 if pattern.place not in self.used:
-                    self.problems.add(pattern.place, f"'{pattern.text}' {verb}")
+                    self.problems.remark(pattern.place, f"'{pattern.text}' {verb}")
         for move in rules.moves:
             if move.place not in self.used:
-                self.problems.add(
+                self.problems.remark(
                     move.place,
                     f"the move '{move.name}' finds nothing: no revision has '{move.published}' without '{move.canonical}'",
                 )

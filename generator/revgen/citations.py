@@ -19,6 +19,8 @@ _SCHEMA = re.compile(r"schema: (?P<text>#(/\S+)?)")
 _POLICY = re.compile(r"policy: (?P<origin>seed|project): (?P<text>\S.*)")
 _REVISION = re.compile(r"(^|/)\d{4}-\d{2}-\d{2}(/|$)")
 
+Complaint = collections.abc.Callable[[Place, str], None]
+
 _FORMS = "'page: <path>#<heading>', 'schema: #/<pointer>', 'policy: seed: <why>', 'policy: project: <why>'"
 
 
@@ -36,14 +38,17 @@ class Citation:
         return f"{self.form}: {origin}{self.text}"
 
 
-def read_citations(node: Node, schema: object | None, version: str, problems: Problems) -> tuple[Citation, ...]:
+def read_citations(
+    node: Node, schema: object | None, version: str, problems: Problems, complain: Complaint | None = None
+) -> tuple[Citation, ...]:
     """The citations that a `cite` holds: one text, or a list of them.
 
     Args:
         node: the value of `cite`.
         schema: the loaded schema that pointers point into; None when it could not be loaded, and pointers are not followed.
         version: the revision of that schema, for complaints.
-        problems: receives malformed citations and pointers to nothing.
+        problems: receives malformed citations.
+        complain: receives pointers to nothing; by default they are faults.
     """
     items = node.items if isinstance(node, Sequence) else (node,)
     if not items:
@@ -52,7 +57,7 @@ def read_citations(node: Node, schema: object | None, version: str, problems: Pr
     good = tuple(citation for citation in citations if citation is not None)
     for citation in good:
         if citation.form == "schema" and schema is not None:
-            _follow(citation, schema, version, problems)
+            _follow(citation, schema, version, complain or problems.add)
     return good
 
 
@@ -72,7 +77,7 @@ def read_citation(node: Node, problems: Problems) -> Citation | None:
     return None
 
 
-def _follow(citation: Citation, schema: object, version: str, problems: Problems) -> None:
+def _follow(citation: Citation, schema: object, version: str, complain: Complaint) -> None:
     """Complain unless the pointer leads to something, saying how far it does."""
     here: Any = schema
     reached = "#"
@@ -83,9 +88,7 @@ def _follow(citation: Citation, schema: object, version: str, problems: Problems
         elif isinstance(here, collections.abc.Sequence) and not isinstance(here, str) and _is_index(key, len(here)):
             here = here[int(key)]
         else:
-            problems.add(
-                citation.place, f"'{citation.text}' is not in the schema of {version}; '{reached}' has no '{key}'"
-            )
+            complain(citation.place, f"'{citation.text}' is not in the schema of {version}; '{reached}' has no '{key}'")
             return
         reached = f"{reached}/{part}"
 

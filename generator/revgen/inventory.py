@@ -1,7 +1,7 @@
 """The inventory: what varies between revisions and no schema says, as `specs/variance/<area>.yaml` holds it.
 
 Rule: a concern is one question, and every revision answers it itself. There is no default, no inheritance and no "since", so a
-missing answer is an error, and so is whatever is written down but used by nothing.
+missing answer is a fault. A choice that no revision gives, and an answer that nobody has looked at, are remarks.
 """
 
 from __future__ import annotations
@@ -31,17 +31,22 @@ _CONCERN_KEYS: dict[Kind, tuple[str, ...]] = {
 }
 _OPTIONAL_KEYS = ("flag", "fills", "parameters", "adjusts", "replaces")
 _ANSWER_KEYS: dict[Kind, tuple[str, ...]] = {
-    "value": ("is", "cite"),
-    "table": ("rows", "cite"),
-    "choice": ("choice", "with", "cite"),
+    "value": ("is", "cite", "review"),
+    "table": ("rows", "cite", "review"),
+    "choice": ("choice", "with", "cite", "review"),
 }
+# `with` is needed exactly where the concern has parameters, which the arguments are compared with.
+_OPTIONAL_ANSWER_KEYS = ("with", "review")
 # What every adapter has without a concern.
 _RESERVED = ("version",)
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What one revision answers. Of `value`, `rows` and `choice` with `arguments`, those of the concern's kind are set."""
+    """What one revision answers. Of `value`, `rows` and `choice` with `arguments`, those of the concern's kind are set.
+
+    `review` is not empty where a person has yet to look at the answer: it says why.
+    """
 
     citations: tuple[Citation, ...]
     place: Place
@@ -49,6 +54,7 @@ class Answer:
     rows: dict[str, Value] = dataclasses.field(default_factory=dict)
     choice: str = ""
     arguments: dict[str, Value] = dataclasses.field(default_factory=dict)
+    review: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -290,13 +296,10 @@ class _AreaReader:
             self.problems.add(node.place, f"{what} is {found(node)}; allowed: a mapping")
             return Answer((), place)
         allowed = _ANSWER_KEYS[concern.kind]
-        # `with` is needed exactly where the concern has parameters, which the arguments are compared with.
-        required = tuple(key for key in allowed if key != "with")
+        required = tuple(key for key in allowed if key not in _OPTIONAL_ANSWER_KEYS)
         self._check_keys(node, allowed, required, what, place)
-        cite = node.get("cite")
-        schema = self.schemas.get(version)
-        citations = read_citations(cite, schema, version, self.problems) if cite is not None else ()
-        answer = Answer(citations, place)
+        review = self._review(node, what)
+        answer = Answer(self._citations(node, version, is_reviewed=not review), place, review=review)
         if concern.kind == "choice":
             choice = self._choice(concern, node)
             return dataclasses.replace(answer, choice=choice, arguments=self._arguments(concern, node, what, place))
@@ -308,6 +311,21 @@ class _AreaReader:
         is_ = node.get("is")
         value = read_value(is_, concern.type, what, self.problems) if is_ is not None else None
         return dataclasses.replace(answer, value=value)
+
+    def _review(self, node: Mapping, what: str) -> str:
+        if "review" not in node:
+            return ""
+        why = self._text(node, "review", f"'review' of {what}")
+        self.problems.remark(node.place_of("review"), f"{what} is to be reviewed: {why}")
+        return why
+
+    def _citations(self, node: Mapping, version: str, *, is_reviewed: bool) -> tuple[Citation, ...]:
+        """The sources of an answer. What waits for a review may point to nothing: the pointers were another schema's."""
+        cite = node.get("cite")
+        if cite is None:
+            return ()
+        complain = self.problems.add if is_reviewed else self.problems.remark
+        return read_citations(cite, self.schemas.get(version), version, self.problems, complain)
 
     def _choice(self, concern: Concern, node: Mapping) -> str:
         choice = node.get("choice")
@@ -345,7 +363,7 @@ class _AreaReader:
         used = {answer.choice for answer in answers.values()}
         for choice, place in concern.choice_places.items():
             if choice not in used:
-                self.problems.add(place, f"choice '{choice}' of '{concern.name}' is answered by no revision")
+                self.problems.remark(place, f"choice '{choice}' of '{concern.name}' is answered by no revision")
 
     def _check_keys(
         self,

@@ -45,19 +45,28 @@ class SpecificationError(Exception):
 
 
 class Problems:
-    """Collects complaints, so that one run reports them all."""
+    """Collects complaints, so that one run reports them all: faults in `found`, and `remarks`.
+
+    A fault leaves open what is meant, so nothing can be made of the inputs. A remark does not: something is used by nothing, or waits
+    for a person to look at it. `lint` ends with 1 for either.
+    """
 
     def __init__(self) -> None:
         self.found: list[Problem] = []
+        self.remarks: list[Problem] = []
 
     def add(self, place: Place, message: str) -> None:
-        """Remember a complaint; nothing is raised yet."""
+        """Remember a fault; nothing is raised yet."""
         self.found.append(Problem(place, message))
 
+    def remark(self, place: Place, message: str) -> None:
+        """Remember a remark, which stops nothing."""
+        self.remarks.append(Problem(place, message))
+
     def stop_if_any(self) -> None:
-        """Raise `SpecificationError` with everything found so far, if anything was."""
+        """Raise `SpecificationError` with everything found and remarked so far, if there is a fault."""
         if self.found:
-            raise SpecificationError(self.found)
+            raise SpecificationError([*self.found, *self.remarks])
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,10 +15,14 @@ import click
 # Commands in the order in which `--help` lists them, with their modules.
 COMMANDS = {
     "import": "revgen.commands.import_schema",
+    "new": "revgen.commands.new",
+    "remove": "revgen.commands.remove",
     "lint": "revgen.commands.lint",
     "generate": "revgen.commands.generate",
     "check": "revgen.commands.check",
+    "diff": "revgen.commands.diff",
     "matrix": "revgen.commands.matrix",
+    "explain": "revgen.commands.explain",
 }
 
 _NEEDED = ("yaml", "jinja2", "black", "datamodel_code_generator", "ruamel.yaml")

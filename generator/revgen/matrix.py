@@ -58,10 +58,20 @@ def shown(value: Value) -> str:
     return json.dumps(value) if isinstance(value, str) and not (value and value.isprintable()) else str(value)
 
 
+def parts(concern: Concern, answer: Answer) -> dict[str, str]:
+    """An answer as lines, each by what it is compared by: the key of a row, the name of a parameter, or nothing."""
+    if concern.kind == "table":
+        return {key: f"{key}: {shown(value)}" for key, value in answer.rows.items()}
+    if concern.kind == "value":
+        return {"": shown(answer.value)}
+    arguments = {name: f"{name}: {shown(value)}" for name, value in answer.arguments.items()}
+    return {"": answer.choice, **arguments}
+
+
 def _cells(concern: Concern) -> collections.abc.Iterator[Cell]:
     before: dict[str, str] | None = None
     for version, answer in concern.answers.items():
-        now = _parts(concern, answer)
+        now = parts(concern, answer)
         old = now if before is None else before
         lines = [Line(text, old.get(key) != text) for key, text in now.items()]
         lines += [Line(text, True, gone=True) for key, text in old.items() if key not in now]
@@ -69,13 +79,3 @@ def _cells(concern: Concern) -> collections.abc.Iterator[Cell]:
         changed = list(old.items()) != list(now.items())
         yield Cell(version, tuple(lines), changed, answer.citations)
         before = now
-
-
-def _parts(concern: Concern, answer: Answer) -> dict[str, str]:
-    """The lines of a cell, each by what it is compared by."""
-    if concern.kind == "table":
-        return {key: f"{key}: {shown(value)}" for key, value in answer.rows.items()}
-    if concern.kind == "value":
-        return {"": shown(answer.value)}
-    arguments = {name: f"{name}: {shown(value)}" for name, value in answer.arguments.items()}
-    return {"": answer.choice, **arguments}

@@ -161,6 +161,14 @@ def sendable(schemas: Mapping[str, Mapping[str, Any]], revision: str) -> tuple[R
     return tuple(sorted(roots, key=lambda root: (root.canonical, root.published, root.base or "")))
 
 
+def only_member(union: str, definitions: Definitions) -> str | None:
+    """The message that a union of messages is a copy of, since it has no other member; None for anything else."""
+    if union not in _UNIONS or "method" not in definitions[union].get("properties", {}):
+        return None
+    copies = [name for name, definition in definitions.items() if definition == definitions[union] and name != union]
+    return min(copies, default=None)
+
+
 def _kind(direction: str) -> str:
     # A question is the same whether it is a request of its own or stands inside a result.
     return "notification" if direction.endswith("notification") else "request"
@@ -173,12 +181,7 @@ def _members(union: str, definitions: Definitions) -> Iterator[tuple[str, Node]]
         name = referred(branch)
         message = resolved(branch, definitions)
         # A union with one member is published as a copy of it: its name is that of the definition it copies.
-        yield (end_name(name, definitions) if name is not None else _original(union, message, definitions)), message
-
-
-def _original(union: str, message: Node, definitions: Definitions) -> str:
-    copies = [name for name, definition in definitions.items() if definition == message and name != union]
-    return min(copies, default=union)
+        yield (end_name(name, definitions) if name is not None else only_member(union, definitions) or union), message
 
 
 def _results(definition: str, definitions: Definitions) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def complain_about_unused(projections: Iterable[Projection], rules: Rules, probl
     Args:
         projections: those of all revisions.
         rules: what `canonical.yaml` says.
-        problems: receives one complaint for each such entry, at its place.
+        problems: receives one remark for each such entry, at its place.
     """
     used = {key for projection in projections for key in projection.used}
     for patterns, complaint in (
@@ -74,4 +74,4 @@ def complain_about_unused(projections: Iterable[Projection], rules: Rules, probl
     ):
         for pattern in patterns:
             if pattern.text not in used:
-                problems.add(pattern.place, f"'{pattern.text}' {complaint}")
+                problems.remark(pattern.place, f"'{pattern.text}' {complaint}")

@@ -22,6 +22,7 @@ from .writers.matrix import write_matrix
 from .writers.models import write_models
 from .writers.package import write_package, write_selection
 from .writers.protocol import write_protocol
+from .writers.revision_page import write_revision_page
 
 Progress = collections.abc.Callable[[str], None]
 Task = collections.abc.Callable[[], list[Output]]
@@ -44,6 +45,7 @@ WRITERS = (
     Writer(write_selection),
     Writer(write_protocol),
     Writer(write_matrix),
+    Writer(write_revision_page, per_revision=True),
     Writer(write_adapter, per_revision=True, slow=True),
     Writer(write_canonical, slow=True),
     Writer(write_models, per_revision=True, slow=True),

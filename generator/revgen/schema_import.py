@@ -10,7 +10,6 @@ import dataclasses
 import hashlib
 import io
 import json
-import os
 import pathlib
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +19,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
+from . import edits
 from .revisions import PATH, schema_path
 from .schema_normal import CannotNormalise, Normalised, Schema, name_conflicts, normalise
 from .schema_proof import Proof, Unproven, prove
@@ -56,6 +56,33 @@ class ImportReport:
     """The files that were written, or with `check_only` would be; none where everything is there already."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """An import before it is written: its report, the texts that change by path, the schema in normal form, all revisions then."""
+
+    report: ImportReport
+    texts: dict[str, str]
+    schema: Schema
+    versions: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Declared:
+    """What is known of a revision besides its schema; what is None has a default, or stays as the entry says.
+
+    Attributes:
+        source: the address that the schema was published at; by default the official repository.
+        pages: the address that the paths of citations follow; by default the official site.
+        reference: the page with an anchor for each definition; empty where there is none, by default that of the official site.
+        after: the revision that it follows, empty for the first; by default its name decides, since names are dates.
+    """
+
+    source: str | None = None
+    pages: str | None = None
+    reference: str | None = None
+    after: str | None = None
+
+
 def import_schema(
     root: pathlib.Path,
     revision: str,
@@ -74,6 +101,24 @@ def import_schema(
         check_only: prove, and say what would change, but write nothing.
 
     Raises:
+        ImportRefused: as `prepare_import` does.
+    """
+    prepared = prepare_import(root, revision, published, Declared(source=source))
+    if not check_only:
+        edits.apply(root, prepared.texts)
+    return prepared.report
+
+
+def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared: Declared) -> Prepared:
+    """Do all of an import but for the writing.
+
+    Args:
+        root: the folder that holds `specs`.
+        revision: what the revision is called on the wire.
+        published: the file as it was published.
+        declared: what else is known of it.
+
+    Raises:
         ImportRefused: where the file cannot be read, has no normal form, has a name for an inline object that means something
             else in another revision, or is not proven to keep its verdicts.
     """
@@ -86,12 +131,12 @@ def import_schema(
     except Unproven as error:
         raise ImportRefused(revision, (f"the normal form is not proven: {error}",)) from error
     digest = hashlib.sha256(published).hexdigest()
-    texts = {schema_path(revision): schema_text(normal.schema), PATH: _entries(root, revision, digest, source)}
-    changed = tuple(path for path, text in texts.items() if _current(root / path) != text)
-    if not check_only:
-        for path in changed:
-            _write(root / path, texts[path])
-    return ImportReport(revision, digest, len(normal.published), tuple(normal.hoisted), normal.steps, proof, changed)
+    entries, versions = _entries(root, revision, digest, declared)
+    texts = {schema_path(revision): schema_text(normal.schema), PATH: entries}
+    changed = {path: text for path, text in texts.items() if _current(root / path) != text}
+    hoisted = tuple(normal.hoisted)
+    report = ImportReport(revision, digest, len(normal.published), hoisted, normal.steps, proof, tuple(changed))
+    return Prepared(report, changed, normal.schema, versions)
 
 
 def schema_text(schema: Schema) -> str:
@@ -124,8 +169,8 @@ def _others(root: pathlib.Path, revision: str) -> dict[str, Schema]:
     return {path.stem: json.loads(path.read_text("utf-8")) for path in paths if path.stem != revision}
 
 
-def _entries(root: pathlib.Path, revision: str, digest: str, source: str | None) -> str:
-    """The text of `specs/revisions.yaml` with the revision's entry brought up to date, comments and order kept."""
+def _entries(root: pathlib.Path, revision: str, digest: str, declared: Declared) -> tuple[str, tuple[str, ...]]:
+    """The text of `specs/revisions.yaml` with the revision's entry brought up to date, comments and order kept; and the order."""
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 1000
@@ -139,27 +184,30 @@ def _entries(root: pathlib.Path, revision: str, digest: str, source: str | None)
         raise ImportRefused(revision, (f"{PATH} has no mapping 'revisions'",))
     if revision not in entries:
         entries.fa.set_block_style()
-        entry = CommentedMap(
-            {"source": f"{_REPOSITORY}/{revision}/schema.json", "sha256": digest, "pages": f"{_PAGES}/{revision}"}
-        )
-        entry["reference"] = f"{_PAGES}/{revision}/schema"
-        # New ones are the newest as a rule; one that was taken out comes back to where its date puts it.
-        position = next((index for index, version in enumerate(entries) if str(version) > revision), len(entries))
-        entries.insert(position, DoubleQuotedScalarString(revision), entry)
+        pages = declared.pages or f"{_PAGES}/{revision}"
+        entry = CommentedMap({"source": f"{_REPOSITORY}/{revision}/schema.json", "sha256": digest, "pages": pages})
+        if declared.reference != "":
+            entry["reference"] = declared.reference or f"{_PAGES}/{revision}/schema"
+        entries.insert(_position(entries, revision, declared.after), DoubleQuotedScalarString(revision), entry)
     entries[revision]["sha256"] = digest
-    if source is not None:
-        entries[revision]["source"] = source
+    if declared.source is not None:
+        entries[revision]["source"] = declared.source
     out = io.StringIO()
     yaml.dump(top, out)
-    return out.getvalue()
+    return out.getvalue(), tuple(map(str, entries))
+
+
+def _position(entries: CommentedMap, revision: str, after: str | None) -> int:
+    if after is None:
+        # New ones are the newest as a rule; one that was taken out comes back to where its date puts it.
+        return next((index for index, version in enumerate(entries) if str(version) > revision), len(entries))
+    known = list(map(str, entries))
+    if after and after not in known:
+        raise ImportRefused(
+            revision, (f"'{after}', which it follows, is not a revision; revisions: {', '.join(known)}",)
+        )
+    return known.index(after) + 1 if after else 0
 
 
 def _current(path: pathlib.Path) -> str | None:
     return path.read_text("utf-8") if path.is_file() else None
-
-
-def _write(path: pathlib.Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".new")
-    unfinished.write_text(text, "utf-8")
-    os.replace(unfinished, path)

@@ -1,7 +1,7 @@
 """The schemas that everything is generated from: normal form as imported, then the corrections of `specs/corrections.yaml`.
 
 Rule: a correction says what it expects to find. Where something else is found it is an error and not a surprise: the schema
-was mended upstream, and the correction has had its day.
+was mended upstream, and the correction has had its day. One with `review` waits for a person to look at it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .schema_normal import PUBLISHED, CannotNormalise, Schema, normalise
 PATH = "specs/corrections.yaml"
 
 _KEYS = ("revision", "pointer", "expected", "value", "reason", "source")
+_ALLOWED = (*_KEYS, "review")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,8 +129,8 @@ def _read(entry: Node, known: list[str], problems: Problems) -> Correction | Non
     places: dict[str, Place] = {}
     for key in entry:
         node = entry[key]
-        if key not in _KEYS:
-            problems.add(entry.place_of(key), f"unknown key '{key}'; allowed: {', '.join(_KEYS)}")
+        if key not in _ALLOWED:
+            problems.add(entry.place_of(key), f"unknown key '{key}'; allowed: {', '.join(_ALLOWED)}")
         elif not isinstance(node, Scalar):
             problems.add(
                 node.place,
@@ -148,6 +149,8 @@ def _read(entry: Node, known: list[str], problems: Problems) -> Correction | Non
         problems.add(places["pointer"], f"pointer '{texts['pointer']}' does not start with '/'")
     if len(values) == 2 and len(problems.found) == before and _same(values["expected"], values["value"]):
         problems.add(places["value"], "'value' is what is 'expected': a correction that changes nothing is none")
+    if "review" in texts:
+        problems.remark(entry.place_of("review"), f"this correction is to be reviewed: {texts['review']}")
     if len(problems.found) > before:
         return None
     return Correction(

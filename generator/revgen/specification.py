@@ -1,6 +1,6 @@
 """Everything that is read before anything is decided: loaded, checked, and complete, or refused with all that is wrong.
 
-Rule: this is the one place that knows which inputs there are. What comes after it finds no fault of an input.
+Rule: this is the one place that knows which inputs there are. What comes after it finds no fault of an input; remarks come along.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import pathlib
 from typing import Any
 
 from .canonical import merge
+from .canonical_rules import Rules
 from .inventory import Area, load_inventory
-from .located import Problems
+from .located import Problem, Problems
 from .manifest import Inputs, read_inputs
 from .projection import Projection
 from .revisions import Revision, load_revisions
@@ -25,7 +26,7 @@ from .vocabulary import load_rules, project
 class Specification:
     """The inputs, and what follows from them alone.
 
-    `revisions` are oldest first. `schemas` (corrected) and `projections` (what a revision can carry of `canonical`) are by version.
+    `remarks` are what a person should tidy up or look at, although what the inputs mean is clear. `revisions` are oldest first. `schemas` (corrected) and `projections` (what a revision can carry of `canonical`) are by version.
     `inputs` has the digests of everything that was read.
     """
 
@@ -36,7 +37,9 @@ class Specification:
     projections: dict[str, Projection]
     areas: tuple[Area, ...]
     selection: tuple[Rule, ...]
+    rules: Rules
     inputs: Inputs
+    remarks: tuple[Problem, ...]
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -55,7 +58,7 @@ def load_specification(root: pathlib.Path) -> Specification:
         root: the folder that holds both.
 
     Raises:
-        SpecificationError: with every problem of every file.
+        SpecificationError: with every problem of every file; remarks alone raise nothing.
     """
     problems = Problems()
     revisions = load_revisions(root, problems)
@@ -73,4 +76,15 @@ def load_specification(root: pathlib.Path) -> Specification:
     problems.stop_if_any()
     projections = project(areas, revisions, schemas, rules, canonical, problems)
     problems.stop_if_any()
-    return Specification(root, revisions, schemas, canonical, projections, areas, selection, read_inputs(root))
+    return Specification(
+        root=root,
+        revisions=revisions,
+        schemas=schemas,
+        canonical=canonical,
+        projections=projections,
+        areas=areas,
+        selection=selection,
+        rules=rules,
+        inputs=read_inputs(root),
+        remarks=tuple(sorted(set(problems.remarks))),
+    )

@@ -1,7 +1,7 @@
 """The canonical vocabulary, and what of it each revision can carry, given what the inventory answers.
 
-Rule: this joins the comparison of schemas with the inventory and computes nothing itself. An answer that the comparison never asks for
-is an error, like one that it misses.
+Rule: this joins the comparison of schemas with the inventory and computes nothing itself. An answer that the comparison misses is a
+fault; one that it never asks for is a remark.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def project(
         schemas: the corrected schema of each revision, oldest first.
         rules: the rules of the vocabulary.
         canonical: the vocabulary as a schema.
-        problems: receives answers that are missing, and concerns that fill or replace what is never asked for.
+        problems: receives answers that are missing; concerns that fill or replace what is never asked for are remarks.
     """
     concerns = [concern for area in areas for concern in area.concerns]
     projections = {
@@ -71,7 +71,7 @@ def project(
     for concern in concerns:
         for part, target in (("fills", concern.fills), ("replaces", concern.replaces)):
             if target and target not in used:
-                problems.add(concern.place, f"'{concern.name}' {part} '{target}', which no revision asks for")
+                problems.remark(concern.place, f"'{concern.name}' {part} '{target}', which no revision asks for")
     return projections
 
 

@@ -43,7 +43,7 @@ def attempt(
     }
     problems = Problems()
     whole = merge(numbered, by, problems)
-    return whole["$defs"], [str(problem) for problem in problems.found]
+    return whole["$defs"], [str(problem) for problem in (*problems.found, *problems.remarks)]
 
 
 def test_the_newest_definition_wins_and_older_members_are_optional() -> None:

@@ -29,7 +29,10 @@ CASES = {
         LETTERS,
         "      closed: With wax at its end.",
         "      closed: With wax at its end.\n      glued: With glue.",
-        [f"{LETTERS}:51:7: choice 'glued' of 'sealed' is answered by no revision"],
+        [
+            f"{LETTERS}:51:7: choice 'glued' of 'sealed' has no macro in templates/concerns/letters/sealed.py.jinja",
+            f"{LETTERS}:51:7: choice 'glued' of 'sealed' is answered by no revision",
+        ],
     ),
     "a missing answer": (
         STDIO,
@@ -77,7 +80,7 @@ CASES = {
         LETTERS,
         "        is: 3",
         "        is: 3\n        since: 1",
-        [f"{LETTERS}:22:9: 'since' is not a key of the answer of 'stamp' for 2001-01-01; keys: is, cite"],
+        [f"{LETTERS}:22:9: 'since' is not a key of the answer of 'stamp' for 2001-01-01; keys: is, cite, review"],
     ),
     "a missing key of an area": (
         STDIO,
@@ -95,7 +98,7 @@ CASES = {
         LETTERS,
         '        is: 3\n        cite: "page: letters#stamps"',
         "        is: 3",
-        [f"{LETTERS}:20:7: the answer of 'stamp' for 2001-01-01 has no 'cite'; keys: is, cite"],
+        [f"{LETTERS}:20:7: the answer of 'stamp' for 2001-01-01 has no 'cite'; keys: is, cite, review"],
     ),
     "a concern of no kind": (
         STDIO,

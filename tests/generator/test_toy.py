@@ -79,9 +79,10 @@ def test_another_answer_changes_its_own_lines_of_its_own_adapter(generated_toy: 
     result = generated_toy.run("generate")
     assert result.stdout.splitlines() == [
         "changed generated/MANIFEST",
+        "changed generated/docs/2001-01-01.md",
         "changed generated/docs/matrix.md",
         "changed generated/mcp_revisions/v2001_01_01/adapter.py",
-        f"unchanged {len(before) - 3}",
+        f"unchanged {len(before) - 4}",
     ]
     path = "generated/mcp_revisions/v2001_01_01/adapter.py"
     expected = before[path].decode().replace("stamp: ClassVar[int | None] = 3", "stamp: ClassVar[int | None] = 4")

@@ -133,9 +133,9 @@ def test_without_answers_every_revision_says_what_it_needs(
 def test_every_entry_about_sending_matters(built: dict[str, Built], rules: Rules) -> None:
     problems = Problems()
     complain_about_unused([one.projection for one in built.values()], rules, problems)
-    assert problems.found == []
+    assert problems.remarks == []
     complain_about_unused([], rules, problems)
-    assert [problem.message for problem in problems.found] == [
+    assert [problem.message for problem in problems.remarks] == [
         *(f"'{pattern.text}' is refused, and no revision lacks it in a union" for pattern in rules.refused),
         *(
             f"'{pattern.text}' is supplied, and no revision requires it beyond what all do"

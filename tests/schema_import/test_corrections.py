@@ -93,7 +93,7 @@ AT = "specs/corrections.yaml"
         ({"reason": None}, f"{AT}:2:5: missing key 'reason'"),
         (
             {"resaon": "x"},
-            f"{AT}:8:5: unknown key 'resaon'; allowed: revision, pointer, expected, value, reason, source",
+            f"{AT}:8:5: unknown key 'resaon'; allowed: revision, pointer, expected, value, reason, source, review",
         ),
         ({"value": "[a, b]"}, f"{AT}:5:12: 'value' is a list; allowed: text, with JSON in it"),
         (

@@ -689,6 +689,7 @@ class Adapter:
                 "sampling/createMessage": "CreateMessageResult",
             },
         )
+        self._checks = tuple(getattr(self, check) for check in self.check_order)
 
     def build(self) -> None:
         self._client_requests.build()
@@ -703,10 +704,12 @@ class Adapter:
         self._client_requests.check(message["method"], message)
 
     def check_request(self, message: JsonObject) -> None:
-        for check in self.check_order:
-            getattr(self, check)(message)
+        for check in self._checks:
+            check(message)
 
     def check_notification(self, message: JsonObject) -> None:
+        if message["method"] not in self.client_notifications:
+            raise contract.MethodNotFound(f"{message['method']!r} is no notification of a client in this revision")
         self._client_notifications.check(message["method"], message)
 
     def check_result(self, method: str, result: JsonObject) -> None:

@@ -766,6 +766,7 @@ class Adapter:
                 "tasks/result": "GetTaskPayloadResult",
             },
         )
+        self._checks = tuple(getattr(self, check) for check in self.check_order)
 
     def build(self) -> None:
         self._client_requests.build()
@@ -780,10 +781,12 @@ class Adapter:
         self._client_requests.check(message["method"], message)
 
     def check_request(self, message: JsonObject) -> None:
-        for check in self.check_order:
-            getattr(self, check)(message)
+        for check in self._checks:
+            check(message)
 
     def check_notification(self, message: JsonObject) -> None:
+        if message["method"] not in self.client_notifications:
+            raise contract.MethodNotFound(f"{message['method']!r} is no notification of a client in this revision")
         self._client_notifications.check(message["method"], message)
 
     def check_result(self, method: str, result: JsonObject) -> None:

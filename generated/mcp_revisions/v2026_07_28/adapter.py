@@ -361,7 +361,7 @@ class Adapter:
         schema: #/$defs/ResultMetaObject
         page: basic/index#_meta
         """
-        meta = {"io.modelcontextprotocol/serverInfo": self.encode_implementation(server), **(result.get("_meta") or {})}
+        meta = {"io.modelcontextprotocol/serverInfo": server, **(result.get("_meta") or {})}
         return {**result, "_meta": meta}
 
     def finished(self, result: JsonObject) -> bool:
@@ -439,7 +439,13 @@ class Adapter:
 
         page: server/discover#discoverresult
         """
-        described = {"supportedVersions": list(served), "capabilities": capabilities}
+        described = {
+            "supportedVersions": list(served),
+            "capabilities": capabilities,
+            "resultType": self.result_type,
+            "ttlMs": self.cache_lifetime,
+            "cacheScope": self.cache_scope,
+        }
         return described if instructions is None else {**described, "instructions": instructions}
 
     def description_params(self, declaration: contract.Declaration) -> JsonObject:
@@ -581,7 +587,7 @@ class Adapter:
         contract.check_mirrored(headers, "Mcp-Method", message["method"])
         source = self.name_sources.get(message["method"])
         if source is not None:
-            contract.check_mirrored(headers, "Mcp-Name", message["params"].get(source), encoded=True)
+            contract.check_mirrored(headers, "Mcp-Name", contract.member(message, "params", source), encoded=True)
 
     def request_headers(self, message: JsonObject, session: str | None) -> dict[str, str]:
         """Revision, method and name, taken from the message.
@@ -768,6 +774,7 @@ class Adapter:
                 "sampling/createMessage": "CreateMessageResult",
             },
         )
+        self._checks = tuple(getattr(self, check) for check in self.check_order)
 
     def build(self) -> None:
         self._client_requests.build()
@@ -782,10 +789,12 @@ class Adapter:
         self._client_requests.check(message["method"], message)
 
     def check_request(self, message: JsonObject) -> None:
-        for check in self.check_order:
-            getattr(self, check)(message)
+        for check in self._checks:
+            check(message)
 
     def check_notification(self, message: JsonObject) -> None:
+        if message["method"] not in self.client_notifications:
+            raise contract.MethodNotFound(f"{message['method']!r} is no notification of a client in this revision")
         self._client_notifications.check(message["method"], message)
 
     def check_result(self, method: str, result: JsonObject) -> None:

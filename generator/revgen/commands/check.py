@@ -9,7 +9,7 @@ import click
 from ..render import render
 from ..specification import load_specification
 from ..write import drift
-from .options import Settings, takes_settings
+from .options import Settings, hint_at_remarks, takes_settings
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -17,7 +17,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @click.command(name="check")
 @takes_settings()
 def command(settings: Settings) -> None:
-    """Render everything, write nothing, and show how generated/ differs; exit with 1 if it does.
+    """Render everything, write nothing, and show how generated/ differs; exit with 1 if it does, or if lint finds anything.
 
     MANIFEST is compared like any other file, and never believed.
 
@@ -26,11 +26,14 @@ def command(settings: Settings) -> None:
       revgen check
       revgen check --json
     """
-    differences = drift(settings.root, render(load_specification(settings.root)))
+    specification = load_specification(settings.root)
+    hint_at_remarks(specification.remarks)
+    differences = drift(settings.root, render(specification))
     text = "".join(differences.values()).rstrip("\n")
     settings.show({"drift": differences}, "\n".join(map(_coloured, text.split("\n"))) if text else "")
     if differences:
         click.echo(f"{len(differences)} files are not what the inputs say; run: revgen generate", err=True)
+    if differences or specification.remarks:
         sys.exit(1)
 
 

@@ -9,7 +9,7 @@ import click
 
 from .. import write
 from ..manifest import is_current
-from .options import Settings, takes_settings
+from .options import Settings, hint_at_remarks, takes_settings
 
 _LINE = 79
 _COLOURS = {"created": "green", "changed": "yellow", "removed": "red"}
@@ -20,7 +20,8 @@ _COLOURS = {"created": "green", "changed": "yellow", "removed": "red"}
 def command(settings: Settings) -> None:
     """Write generated/, and say what was created, changed and removed.
 
-    Nothing is written if anything is wrong with the inputs. Nothing is rendered if MANIFEST says that all is as it should be.
+    Nothing is written if the inputs leave open what they mean. What is unused or still to be reviewed hinders nothing here; lint lists
+    it. Nothing is rendered if MANIFEST says that all is as it should be.
 
     \b
     Examples:
@@ -40,6 +41,7 @@ def _generate(settings: Settings) -> write.Changes:
     from ..specification import load_specification
 
     specification = load_specification(settings.root)
+    hint_at_remarks(specification.remarks)
     try:
         return write.write(settings.root, render(specification, progress=_show_progress))
     finally:

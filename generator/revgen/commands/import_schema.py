@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 import click
 
@@ -33,27 +33,34 @@ def command(settings: Settings, revision: str, file: BinaryIO, source: str | Non
     try:
         report = import_schema(settings.root, revision, file.read(), source=source, check_only=check_only)
     except ImportRefused as error:
-        if settings.as_json:
-            settings.show({"problems": list(error.problems)}, "")
-        else:
-            click.echo("\n".join(error.problems), err=True)
-        sys.exit(1)
-    settings.show(_data(report), _text(report, "would write" if check_only else "wrote"))
+        refuse(settings, error)
+    verb = "would write" if check_only else "wrote"
+    files = [f"{verb} {path}" for path in report.changed] or ["everything is there already"]
+    settings.show(report_data(report), "\n".join([report_text(report), *files]))
 
 
-def _data(report: ImportReport) -> dict[str, object]:
+def refuse(settings: Settings, error: ImportRefused) -> NoReturn:
+    """Say why a schema was not taken, and end with 1."""
+    if settings.as_json:
+        settings.show({"problems": list(error.problems)}, "")
+    else:
+        click.echo("\n".join(error.problems), err=True)
+    sys.exit(1)
+
+
+def report_data(report: ImportReport) -> dict[str, object]:
+    """What an import did, as JSON has it."""
     return {**dataclasses.asdict(report), "steps": dict(report.steps)}
 
 
-def _text(report: ImportReport, verb: str) -> str:
+def report_text(report: ImportReport) -> str:
+    """What an import did, but for the files."""
     steps = [f"  {step}: {count}" for step, count in report.steps.items()]
     proof = report.proof
-    files = [f"{verb} {path}" for path in report.changed] or ["everything is there already"]
     return "\n".join(
         [
             f"{report.revision}: {report.published} published definitions, {len(report.hoisted)} made from inline objects",
             *(["normalised:", *steps] if steps else []),
             f"proven on {proof.definitions} definitions: both forms take {proof.taken} instances and refuse {proof.refused}",
-            *files,
         ]
     )

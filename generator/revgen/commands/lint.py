@@ -6,28 +6,24 @@ import sys
 
 import click
 
-from ..located import SpecificationError
-from ..specification import load_specification
-from .options import Settings, problem_data, show_problems, takes_settings
+from .options import Settings, found_by_lint, problem_data, show_problems, takes_settings
 
 
 @click.command(name="lint")
 @takes_settings()
 def command(settings: Settings) -> None:
-    """Check specs/ and templates/, and list everything that is wrong.
+    """Check specs/ and templates/, and list everything that is wrong, unused or still to be reviewed.
 
     \b
     Examples:
       revgen lint
       revgen lint --json
     """
-    try:
-        load_specification(settings.root)
-    except SpecificationError as error:
-        if settings.as_json:
-            settings.show({"problems": [problem_data(problem) for problem in error.problems]}, "")
-        else:
-            show_problems(error.problems)
-            click.echo(f"{len(error.problems)} found", err=True)
+    problems = found_by_lint(settings.root)
+    if settings.as_json:
+        settings.show({"problems": [problem_data(problem) for problem in problems]}, "")
+    else:
+        show_problems(problems)
+    if problems:
+        click.echo(f"{len(problems)} found", err=True)
         sys.exit(1)
-    settings.show({"problems": []}, "")

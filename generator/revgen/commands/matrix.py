@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import collections.abc
+import pathlib
 import shutil
 import textwrap
 from typing import Any
 
 import click
 
+from .. import edits
 from ..inventory import Area
 from ..matrix import Cell, Line, Row, rows
 from ..specification import Specification, load_specification
 from ..writers.matrix import specification_markdown
+from ..writers.matrix_html import matrix_html
 from .options import Settings, takes_settings
 
 _NARROWEST, _WIDEST = 12, 40
 
 
 @click.command(name="matrix")
-@click.option("--format", "format_", type=click.Choice(["terminal", "markdown"]), default="terminal", show_default=True)
+@click.option(
+    "--format", "format_", type=click.Choice(["terminal", "markdown", "html"]), default="terminal", show_default=True
+)
 @click.option("--area", "names", multiple=True, help="Only this area; may be given several times.")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=pathlib.Path),
+    help="Write it to this file instead of showing it.",
+)
 @takes_settings()
-def command(settings: Settings, format_: str, names: tuple[str, ...]) -> None:
+def command(settings: Settings, format_: str, names: tuple[str, ...], output: pathlib.Path | None) -> None:
     """Show what each revision answers to each concern.
 
     A bold answer differs from that of the revision before; an asterisk marks it too.
@@ -32,6 +42,7 @@ def command(settings: Settings, format_: str, names: tuple[str, ...]) -> None:
       revgen matrix
       revgen matrix --area envelope
       revgen matrix --format markdown > matrix.md
+      revgen matrix --format html --output matrix.html
     """
     specification = load_specification(settings.root)
     known = [area.name for area in specification.areas]
@@ -41,10 +52,15 @@ def command(settings: Settings, format_: str, names: tuple[str, ...]) -> None:
     areas = [area for area in specification.areas if not names or area.name in names]
     if format_ == "markdown":
         text = specification_markdown(specification, areas)
+    elif format_ == "html":
+        text = matrix_html(specification, areas)
     else:
         width = shutil.get_terminal_size((120, 24)).columns
         text = "\n\n".join(_table(area, specification, width) for area in areas)
-    settings.show({area.name: _data(area) for area in areas}, text)
+    if output is not None:
+        edits.write(output, click.unstyle(text) + "\n")
+    else:
+        settings.show({area.name: _data(area) for area in areas}, text)
 
 
 def _data(area: Area) -> dict[str, Any]:

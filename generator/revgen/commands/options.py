@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from ..located import Problem, SpecificationError
+from ..specification import load_specification
 
 _MARK = pathlib.PurePath("specs", "revisions.yaml")
 
@@ -82,6 +83,26 @@ def show_problems(problems: collections.abc.Iterable[Problem], *, to_error: bool
     """One line for each problem, as compilers do."""
     for problem in problems:
         paint(f"{click.style(str(problem.place), bold=True)}: {problem.message}", to_error=to_error)
+
+
+def require_revision(version: str, versions: collections.abc.Sequence[str]) -> None:
+    """Refuse a name that is no revision, as wrong usage."""
+    if version not in versions:
+        raise click.UsageError(f"'{version}' is not a revision; revisions: {', '.join(versions)}")
+
+
+def found_by_lint(root: pathlib.Path) -> tuple[Problem, ...]:
+    """What `revgen lint` has to say now."""
+    try:
+        return load_specification(root).remarks
+    except SpecificationError as error:
+        return error.problems
+
+
+def hint_at_remarks(remarks: collections.abc.Sequence[Problem]) -> None:
+    """Say on standard error that there is something to tidy up or to look at; nothing where there is not."""
+    if remarks:
+        click.echo(f"{len(remarks)} unused or to be reviewed; run: revgen lint", err=True)
 
 
 def paint(text: str, *, to_error: bool = False, newline: bool = True) -> None:

@@ -18,6 +18,8 @@ from mcp_anyrev.server.sealing import Seal
 from mcp_anyrev.server.unfinished import Keeper, SealedKeeper, StoredKeeper, purpose_of
 
 if TYPE_CHECKING:
+    from mcp_revisions.protocol import Adapter
+
     from mcp_anyrev.server.calls import Call
     from mcp_anyrev.settings import Settings
     from mcp_anyrev.storage import Hub, SessionStore
@@ -29,7 +31,8 @@ class Attempts:
     """Runs attempts.
 
     Args:
-        server: the server as it describes itself.
+        name: the server's name.
+        server: who the server is, as a revision has it.
         settings: how it is run.
         store: where state stays that does not travel.
         hub: brings answers to pushed questions.
@@ -37,8 +40,15 @@ class Attempts:
     """
 
     def __init__(
-        self, server: JsonObject, settings: Settings, store: SessionStore, hub: Hub, clock: Callable[[], float]
+        self,
+        name: str,
+        server: Callable[[Adapter], JsonObject],
+        settings: Settings,
+        store: SessionStore,
+        hub: Hub,
+        clock: Callable[[], float],
     ) -> None:
+        self._name = name
         self._server = server
         self._settings = settings
         self._store = store
@@ -68,7 +78,7 @@ class Attempts:
             asker: Asker = self._pushing(call) if adapter.askable_methods.get(call.method) else NoAsker(call.method)
             return self._finished(call, await work(own, Exchange(asker, call.client, context.principal)))
         arguments = own.get("arguments", {})
-        purpose = purpose_of(self._server["name"], context.principal, call.method, target, arguments)
+        purpose = purpose_of(self._name, context.principal, call.method, target, arguments)
         keeper: Keeper = self._sealed if adapter.can_ask else self._stored
         unfinished = Unfinished() if answered.state is None else await keeper.load(answered.state, purpose)
         rounds = RoundAsker(adapter, call.client, unfinished, answered.answers)
@@ -77,10 +87,11 @@ class Attempts:
         except Suspended:
             questions, unfinished = rounds.outcome()
         state = await keeper.save(unfinished, purpose)
-        return adapter.signed_result(adapter.questions_result(questions, state), self._server)
+        return adapter.signed_result(adapter.questions_result(questions, state), self._server(adapter))
 
     def _finished(self, call: Call, result: JsonObject) -> JsonObject:
-        return call.context.adapter.encode_result(call.method, result, self._server)
+        adapter = call.context.adapter
+        return adapter.encode_result(call.method, result, self._server(adapter))
 
     def _pushing(self, call: Call) -> PushAsker:
         context = call.context

@@ -53,7 +53,7 @@ class Core:
         self.store = settings.store or MemoryStore(settings.limits.sessions)
         self.hub = settings.hub or MemoryHub()
         self.sessions = Sessions(self.store, settings.session_ttl_seconds, clock)
-        self._attempts = Attempts(registry.server, settings, self.store, self.hub, clock)
+        self._attempts = Attempts(registry.name, self._server, settings, self.store, self.hub, clock)
         self._offers: dict[str, Offer] = {}
         self._methods = {version: self._methods_of(adapter) for version, adapter in self.adapters.by_version.items()}
 
@@ -70,6 +70,9 @@ class Core:
             offer = Offer(self.registry, adapter, tuple(self.adapters.versions))
             self._offers[adapter.version] = offer
         return offer
+
+    def _server(self, adapter: Adapter) -> JsonObject:
+        return self.offer(adapter).server
 
     async def respond(self, context: Context, message: JsonObject) -> Response:
         """Answer a request.
@@ -146,7 +149,8 @@ class Core:
         return {name: answer for name, answer in methods.items() if name in adapter.client_requests}
 
     async def _ping(self, call: Call, params: JsonObject) -> bytes:
-        return to_json(call.context.adapter.encode_result(call.method, {}, self.registry.server))
+        adapter = call.context.adapter
+        return to_json(adapter.encode_result(call.method, {}, self._server(adapter)))
 
     async def _describe(self, call: Call, params: JsonObject) -> bytes:
         return self.offer(call.context.adapter).description
@@ -161,7 +165,7 @@ class Core:
             raise InvalidParams(f"there is no tool {params['name']!r}")
         if not tool.takes_exchange:
             result = await run_tool(tool, params.get("arguments", {}), None)
-            return to_json(adapter.encode_result(call.method, result, self.registry.server))
+            return to_json(adapter.encode_result(call.method, result, self._server(adapter)))
 
         def work(own: JsonObject, exchange: Exchange) -> Awaitable[JsonObject]:
             return run_tool(tool, own.get("arguments", {}), exchange)

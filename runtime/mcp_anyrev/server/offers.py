@@ -29,6 +29,7 @@ class Offer:
         edition: the state of the registry that this was made of.
         tools: the tools that are offered, by name, in the order of their declaration.
         tool_list: the finished result of a request for the list, as JSON.
+        server: who the server is, as the revision has it.
         description: the finished result of a request that asks for a description of the server, as JSON.
     """
 
@@ -36,10 +37,11 @@ class Offer:
         self.edition = registry.edition
         self.tools = {name: tool for name, tool in registry.tools.items() if _is_offered(tool, adapter)}
         listed = {"tools": [_listed(tool, adapter) for tool in self.tools.values()]}
-        self.tool_list = to_json(adapter.encode_result("tools/list", listed, registry.server))
+        self.server = adapter.encode_implementation(registry.server)
+        self.tool_list = to_json(adapter.encode_result("tools/list", listed, self.server))
         capabilities: JsonObject = {"tools": {}}
         described = adapter.description_result(registry.server, capabilities, registry.instructions, served)
-        self.description = to_json(adapter.encode_result(adapter.description_method, described, registry.server))
+        self.description = to_json(adapter.encode_result(adapter.description_method, described, self.server))
 
 
 def _is_offered(tool: Tool, adapter: Adapter) -> bool:

@@ -1,0 +1,81 @@
+"""`revgen diff`: what changed between two revisions."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import textwrap
+from typing import Any
+
+import click
+
+from ..difference_words import Section, sections
+from ..differences import Differences, differences
+from ..specification import load_specification
+from ..writers.differences import differences_markdown
+from .options import Settings, require_revision, takes_settings
+
+_COLOURS = {"new": "green", "gone": "red"}
+
+
+@click.command(name="diff")
+@click.argument("old")
+@click.argument("new")
+@click.option("--format", "format_", type=click.Choice(["terminal", "markdown"]), default="terminal", show_default=True)
+@takes_settings()
+def command(settings: Settings, old: str, new: str, format_: str) -> None:
+    """Show what changed from revision OLD to revision NEW.
+
+    Types, members, unions, methods, notifications, codes, keys of _meta, and every answer of the inventory that differs, with the
+    sources of both.
+
+    \b
+    Examples:
+      revgen diff 2001-01-01 2002-02-02
+      revgen diff 2001-01-01 2002-02-02 --format markdown > changes.md
+      revgen diff 2001-01-01 2002-02-02 --json
+    """
+    specification = load_specification(settings.root)
+    for version in (old, new):
+        require_revision(version, specification.versions)
+    found = differences(specification, old, new)
+    markdown = format_ == "markdown"
+    text = differences_markdown(found, specification) if markdown else differences_text(sections(found))
+    settings.show(_data(found), text)
+
+
+def differences_text(parts: tuple[Section, ...]) -> str:
+    """Sections for a terminal: wrapped, what is new and what is gone in colours."""
+    width = shutil.get_terminal_size((120, 24)).columns
+    lines = []
+    for section in parts:
+        lines += ["", click.style(section.title.replace("`", ""), bold=True)]
+        for item in section.items:
+            text = item.text.replace("`", "").replace("\\", "")
+            wrapped = textwrap.wrap(
+                text, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
+            )
+            lines += [click.style(line, fg=_COLOURS.get(text.partition(" ")[0])) for line in wrapped]
+            for version, citations in item.sources:
+                lines += [click.style(f"      {version}  {citation}", dim=True) for citation in citations]
+    return "\n".join(lines[1:])
+
+
+def _data(found: Differences) -> dict[str, Any]:
+    return {
+        "old": found.old,
+        "new": found.new,
+        "schema": dataclasses.asdict(found.schema),
+        "answers": [
+            {
+                "area": answer.area,
+                "concern": answer.concern,
+                "changes": [dataclasses.asdict(line) for line in answer.lines],
+                "citations": {
+                    found.old: [str(citation) for citation in answer.old_citations],
+                    found.new: [str(citation) for citation in answer.new_citations],
+                },
+            }
+            for answer in found.answers
+        ],
+    }

@@ -1,0 +1,102 @@
+"""`revgen new`: take a revision into specs/, with an answer to every question."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from typing import BinaryIO, TextIO
+
+import click
+
+from .. import edits
+from ..addition import take_in
+from ..answers_file import read_answers
+from ..difference_words import schema_sections
+from ..inventory_files import declared_versions
+from ..located import Problems
+from ..revisions import load_revisions
+from ..schema_differences import SchemaDifferences, schema_differences
+from ..schema_import import Declared, ImportRefused, prepare_import
+from ..schemas import load_schemas
+from ..vocabulary import load_rules
+from .diff import differences_text
+from .import_schema import refuse, report_data, report_text
+from .options import Settings, found_by_lint, problem_data, require_revision, show_problems, takes_settings
+
+
+@click.command(name="new")
+@click.argument("revision")
+@click.option("--schema", required=True, type=click.File("rb"), help="Its published schema.")
+@click.option("--like", help="Copy the answers of this revision, each marked for review.")
+@click.option("--answers", type=click.File("r", encoding="utf-8"), help="Take its answers from this file.")
+@click.option("--after", help="The revision that it follows.  [default: its name decides]")
+@click.option("--source", help="The address that the schema was published at.")
+@takes_settings()
+def command(
+    settings: Settings,
+    revision: str,
+    schema: BinaryIO,
+    like: str | None,
+    answers: TextIO | None,
+    after: str | None,
+    source: str | None,
+) -> None:
+    """Take REVISION into specs/: import its schema, and answer every question of the inventory.
+
+    What --answers does not have comes from --like, marked for review. Lint lists the marks; generate goes on, so that its diff can be
+    read. Taking a mark away says that somebody has looked. What is found then, and how the schemas differ, is shown.
+
+    \b
+    Examples:
+      revgen new 2003-03-03 --schema schema.json --like 2002-02-02
+      revgen new 2003-03-03 --schema schema.json --answers 2003-03-03.yaml
+    """
+    if like is None and answers is None:
+        raise click.UsageError("nothing to answer with; give --like REVISION, --answers FILE or both")
+    for named in (like, after):
+        if named is not None:
+            require_revision(named, declared_versions(settings.root))
+    path = answers.name if answers is not None else ""
+    given = read_answers(path, answers.read()) if answers is not None else None
+    declared = given.declared if given is not None else Declared()
+    declared = dataclasses.replace(declared, after=after or declared.after, source=source or declared.source)
+    try:
+        prepared = prepare_import(settings.root, revision, schema.read(), declared)
+    except ImportRefused as error:
+        refuse(settings, error)
+    versions = prepared.versions
+    addition = take_in(settings.root, revision, versions, prepared.schema, answers=given, answers_path=path, like=like)
+    texts = {**prepared.texts, **addition.texts}
+    edits.apply(settings.root, texts)
+    place = versions.index(revision)
+    beside = like or versions[place - 1 if place else place + 1]
+    differences = _differences(settings.root, beside, revision)
+    problems = found_by_lint(settings.root)
+    data = {
+        "import": report_data(prepared.report),
+        "changed": sorted(texts),
+        **{key: getattr(addition, key) for key in ("given", "copied", "present", "corrections")},
+        "differences": dataclasses.asdict(differences) if differences is not None else None,
+        "problems": [problem_data(problem) for problem in problems],
+    }
+    lines = [
+        report_text(prepared.report),
+        *(f"wrote {path}" for path in sorted(texts)),
+        f"answers: {addition.given} given, {addition.copied} copied from {like}, {addition.present} there already; "
+        f"corrections: {addition.corrections}",
+    ]
+    if differences is not None:
+        lines += ["", f"From {beside} to {revision}:", differences_text(schema_sections(differences))]
+    settings.show(data, "\n".join(lines))
+    if not settings.as_json:
+        show_problems(problems, to_error=True)
+
+
+def _differences(root: pathlib.Path, old: str, new: str) -> SchemaDifferences | None:
+    """How the corrected schemas differ; None where one of them cannot be used, which lint says."""
+    problems = Problems()
+    schemas = load_schemas(root, load_revisions(root, problems), problems)
+    rules = load_rules(root, problems)
+    if rules is None or not {old, new} <= schemas.keys():
+        return None
+    return schema_differences(schemas[old], schemas[new], rules)

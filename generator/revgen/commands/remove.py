@@ -1,0 +1,51 @@
+"""`revgen remove`: take a revision out of specs/."""
+
+from __future__ import annotations
+
+import pathlib
+
+import click
+
+from .. import edits
+from ..inventory_files import declared_versions
+from ..removal import take_out
+from .options import Settings, found_by_lint, problem_data, require_revision, show_problems, takes_settings
+
+
+@click.command(name="remove")
+@click.argument("revision")
+@click.option(
+    "--keep",
+    type=click.Path(dir_okay=False, path_type=pathlib.Path),
+    help="Write its answers to this new file, for 'revgen new --answers'.",
+)
+@takes_settings()
+def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> None:
+    """Take REVISION out of specs/: entry, schema, corrections and every answer.
+
+    Choices, rules and macros that only it used stay; lint lists them, and generate goes on without them.
+
+    \b
+    Examples:
+      revgen remove 2001-01-01
+      revgen remove 2001-01-01 --keep 2001-01-01.yaml
+    """
+    versions = declared_versions(settings.root)
+    require_revision(revision, versions)
+    if len(versions) == 1:
+        raise click.UsageError(f"{revision} is the only revision, and there has to be one")
+    if keep is not None and keep.exists():
+        raise click.UsageError(f"{keep} exists already")
+    removal = take_out(settings.root, revision)
+    if keep is not None:
+        edits.write(keep, removal.kept.text(revision))
+    edits.apply(settings.root, removal.texts)
+    problems = (*removal.selecting, *found_by_lint(settings.root))
+    changed = [path for path, text in removal.texts.items() if text is not None]
+    removed = [path for path, text in removal.texts.items() if text is None]
+    lines = [*(f"changed {path}" for path in changed), *(f"removed {path}" for path in removed)]
+    lines += [f"kept its answers in {keep}"] if keep is not None else []
+    data = {"changed": changed, "removed": removed, "problems": [problem_data(problem) for problem in problems]}
+    settings.show(data, "\n".join(lines))
+    if not settings.as_json:
+        show_problems(problems, to_error=True)

@@ -1,0 +1,101 @@
+"""Copies of the project's own specs, to add revisions to and to take them out of."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import click.testing
+import pytest
+from revgen.main import revgen
+from revgen.output import Output
+from revgen.render import Writer, render
+from revgen.specification import Specification, load_specification
+from revgen.writers import adapter, package, protocol
+from revgen.writers.adapter import write_adapter
+from revgen.writers.package import write_package, write_selection
+from revgen.writers.protocol import write_protocol
+
+REPOSITORY = pathlib.Path(__file__).parents[2]
+VERSIONS = re.findall(r'^  "(.+)":$', (REPOSITORY / "specs/revisions.yaml").read_text("utf-8"), re.MULTILINE)
+
+# Models are a function of one schema each, so all but one of the tests do without them.
+QUICK = (
+    Writer(write_package),
+    Writer(write_selection),
+    Writer(write_protocol),
+    Writer(write_adapter, per_revision=True),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Project:
+    """A copy of specs/ and templates/."""
+
+    root: pathlib.Path
+
+    def run(self, *arguments: str) -> click.testing.Result:
+        """Run `revgen` on it."""
+        command, *rest = arguments
+        return click.testing.CliRunner().invoke(revgen, [command, "--root", str(self.root), *rest])
+
+    def files(self, folder: str) -> dict[str, bytes]:
+        """Every file of a folder, by path."""
+        found = (path for path in (self.root / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in found}
+
+    def published(self, version: str) -> pathlib.Path:
+        """A file to import a revision from.
+
+        What a normal form is made of is itself a schema; its digest is put where that of the published file stood.
+        """
+        schema = (self.root / f"specs/schemas/{version}.json").read_bytes()
+        revisions = self.root / "specs/revisions.yaml"
+        pattern = rf'(  "{version}":\n    source: .*\n    sha256: )[0-9a-f]+\n'
+        text, number = re.subn(
+            pattern, rf"\g<1>{hashlib.sha256(schema).hexdigest()}\n", revisions.read_text("utf-8"), flags=re.MULTILINE
+        )
+        assert number == 1
+        revisions.write_text(text, "utf-8")
+        file = self.root / f"published-{version}.json"
+        file.write_bytes(schema)
+        return file
+
+    def render(self, *writers: Writer) -> dict[str, str]:
+        """What the quick writers give, not laid out, and some others; nothing is written."""
+        return render(load_specification(self.root), (*QUICK, *writers))
+
+    def pytest(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run tests of the project on what was generated in the copy."""
+        environment = {**os.environ, "PYTHONPATH": str(self.root / "generated")}
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+        return subprocess.run(
+            command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+
+
+@pytest.fixture
+def project(tmp_path: pathlib.Path) -> Project:
+    """A copy of the inputs."""
+    for folder in ("specs", "templates"):
+        shutil.copytree(REPOSITORY / folder, tmp_path / "project" / folder)
+    return Project(tmp_path / "project")
+
+
+@pytest.fixture
+def unformatted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave generated Python as the templates give it: laying it out is most of the work and changes no meaning."""
+    for module in (adapter, package, protocol):
+        monkeypatch.setattr(module, "python_output", Output)
+
+
+@pytest.fixture(scope="session")
+def specification() -> Specification:
+    """The project's own specs."""
+    return load_specification(REPOSITORY)

@@ -1,0 +1,112 @@
+"""Any of the revisions can be taken out and put back, by data alone.
+
+What that changes for the others is said here exactly. Their models and their answers do not change. What is left out on the way to them
+follows from comparing schemas with the vocabulary of all, so it may say less once a revision is missing.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import shutil
+
+import pytest
+from revgen.specification import load_specification
+
+from .conftest import REPOSITORY, VERSIONS, Project
+
+SECTION = "    # --- What is sent of each type, from the schemas ---"
+FULL = "2025-11-25"
+
+
+def own_text(adapter: str) -> str:
+    """What an adapter says of its own revision: its answers and its messages."""
+    _, marker, rest = adapter.partition("class Adapter:")
+    body, section, _ = rest.partition(SECTION)
+    assert marker and section
+    return body
+
+
+@pytest.mark.usefixtures("unformatted")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_revision_is_taken_out_and_put_back(project: Project, version: str, tmp_path: pathlib.Path) -> None:
+    published = project.published(version)
+    kept = tmp_path / "answers.yaml"
+    inputs = project.files("specs") | project.files("templates")
+    whole = load_specification(project.root)
+    before = project.render()
+
+    result = project.run("remove", version, "--keep", str(kept))
+    assert result.exit_code == 0, result.output
+    after_removal = project.files("specs") | project.files("templates")
+    assert {path for path in inputs if after_removal.get(path) != inputs[path]} == {
+        f"specs/schemas/{version}.json",
+        "specs/corrections.yaml",
+        "specs/revisions.yaml",
+        *(f"specs/variance/{area.name}.yaml" for area in whole.areas),
+    }
+    for path, content in after_removal.items():
+        assert is_part_of(content.decode().splitlines(), inputs[path].decode().splitlines()), path
+
+    # Faults would have raised: what the other revisions mean is as clear as before.
+    others = load_specification(project.root)
+    assert others.schemas == {other: schema for other, schema in whole.schemas.items() if other != version}
+    after = project.render()
+    gone = {path for path in before if path not in after}
+    assert gone == {f"generated/mcp_revisions/{module(version)}/adapter.py"}
+    assert after["generated/mcp_revisions/protocol.py"] == before["generated/mcp_revisions/protocol.py"]
+    for path in after:
+        if path.endswith("/adapter.py"):
+            assert own_text(after[path]) == own_text(before[path]), path
+    for path in ("generated/mcp_revisions/__init__.py", "generated/mcp_revisions/selection.py"):
+        assert without(version, after[path]) == without(version, before[path])
+
+    result = project.run("new", version, "--schema", str(published), "--answers", str(kept))
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    assert project.files("specs") | project.files("templates") == inputs
+
+
+def test_everything_generated_comes_back_and_the_tests_of_the_others_pass_meanwhile(
+    project: Project, tmp_path: pathlib.Path
+) -> None:
+    shutil.copytree(REPOSITORY / "generated", project.root / "generated", ignore=shutil.ignore_patterns("__pycache__"))
+    generated = project.files("generated")
+    published = project.published(FULL)
+    kept = tmp_path / "answers.yaml"
+    assert project.run("remove", FULL, "--keep", str(kept)).exit_code == 0
+    result = project.run("generate")
+    assert result.exit_code == 0, result.output
+    without_it = project.files("generated")
+    removed = {path for path in generated if path not in without_it}
+    files = ("__init__.py", "adapter.py", "models.py")
+    assert removed == {f"generated/docs/{FULL}.md", *(f"generated/mcp_revisions/{module(FULL)}/{name}" for name in files)}
+    for path, content in without_it.items():
+        if path.endswith(("/models.py", "/v*/__init__.py")):
+            assert content == generated[path], path
+    tests = project.pytest("tests/adapters/test_vectors.py", "-k", "sent_exactly or expected_one or gives_what")
+    assert tests.returncode == 0, tests.stdout
+    assert FULL not in tests.stdout
+    assert project.run("new", FULL, "--schema", str(published), "--answers", str(kept)).exit_code == 0
+    assert project.run("generate").exit_code == 0
+    now = project.files("generated")
+    # It has the digests of its inputs, among them that of the file that a schema was published as.
+    del generated["generated/MANIFEST"], now["generated/MANIFEST"]
+    assert now == generated
+
+
+def module(version: str) -> str:
+    return f"v{version.replace('-', '_')}"
+
+
+def without(version: str, text: str) -> str:
+    """A text without what names a revision, and without what stands between the entries of a list."""
+    for name in (f'"{version}"', f'"{module(version)}"'):
+        text = text.replace(name, "")
+    return re.sub(r"[\s,:]", "", text)
+
+
+def is_part_of(part: list[str], whole: list[str]) -> bool:
+    """Whether lines are those of another text with some left out."""
+    rest = iter(whole)
+    return all(line in rest for line in part)
