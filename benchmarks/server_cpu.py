@@ -1,69 +1,35 @@
-"""What one tool call costs a server in CPU time, beside a bare aiohttp handler.
+"""What one tool call costs a server in CPU time, beside a bare handler on the same server.
 
-Rule: everything in one run, in turns, so that a busy machine slows all alike. Both servers get the very same request, headers and
-all, since reading it is part of the cost. A process is measured by the kernel, from outside; how fast the client is does not matter.
+Rule: everything in one run, in turns, so that a busy machine slows all alike. All servers get the same request, headers and all, since
+reading it is part of the cost. A process is measured by the kernel, from outside; how fast the client is does not matter.
 Loopback only, bounded in requests and in time.
 
-    python benchmarks/server_cpu.py [--rounds 15] [--requests 320] [--connections 1]
+    python benchmarks/server_cpu.py [--rounds 11] [--requests 160] [--connections 1]
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import socket
 import statistics
-import subprocess
-import sys
 import time
 import urllib.parse
-from collections.abc import Iterator
 from typing import Any
 
-from mcp_anyrev import Registry
 from mcp_contract import Declaration
 from mcp_revisions import AdapterSet
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
+
+try:
+    from benchmarks.servers import SERVERS, installed, process
+except ImportError:  # run as a script
+    from servers import SERVERS, installed, process
 
 LIMIT_SECONDS = 120
-WARM_UP = 320
+WARM_UP = 160
 DECLARATION = Declaration({}, {"name": "benchmark", "version": "1.0"})
-FIXED = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "fine"}]}}
 PARAMS = {"name": "plain", "arguments": {"word": "hello"}}
-
-
-async def serve_bare() -> None:
-    """The measure: JSON in, a fixed result out."""
-    from aiohttp import web
-
-    async def answer(request: web.Request) -> web.Response:
-        from_json(await request.read())
-        return web.Response(body=to_json(FIXED), content_type="application/json")
-
-    application = web.Application()
-    application.router.add_post("/mcp", answer)
-    runner = web.AppRunner(application, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    print(f"http://127.0.0.1:{runner.addresses[0][1]}/mcp", flush=True)
-    await asyncio.Event().wait()
-
-
-async def serve_ours() -> None:
-    """This project on the same server."""
-    from mcp_anyrev.testing import serve
-
-    registry = Registry("benchmark", "1.0")
-
-    @registry.tool
-    async def plain(word: str) -> str:
-        """Answers one word."""
-        return "fine"
-
-    async with serve(registry) as url:
-        print(url, flush=True)
-        await asyncio.Event().wait()
 
 
 class Contender:
@@ -78,20 +44,31 @@ class Contender:
         self.request = b""
         self.connections = [socket.create_connection(self.address, timeout=10) for _ in range(connections)]
 
-    def speak(self, version: str) -> None:
-        """Do what the revision wants before a call, and make its request."""
+    def speak(self, version: str, bare: bool) -> bool:
+        """Do what the revision wants before a call, and make its request; False where the server does not speak it.
+
+        Args:
+            version: the revision.
+            bare: is it a handler that speaks none, so that only the request has to be like one?
+        """
         adapter = AdapterSet.default().by_version[version]
-        session = None
-        if adapter.has_handshake:
+        session = "x" * 43 if bare and adapter.has_handshake else None
+        if adapter.has_handshake and not bare:
             hello = _message(adapter.description_method, adapter.description_params(DECLARATION))
             connection = self.connections[0]
             connection.sendall(self._written(hello, adapter.request_headers(hello, None)))
-            head, _ = _read(connection)
-            (session,) = (
-                line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("mcp-session-id")
-            )
+            head, body = _read(connection)
+            if f'"protocolVersion":"{version}"' not in body.replace(" ", ""):
+                return False
+            found = [line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("mcp-session-id")]
+            session = found[0] if found else None
+            ready = {"jsonrpc": "2.0", "method": adapter.ready_notification}
+            connection.sendall(self._written(ready, adapter.request_headers(hello, session)))
+            _read(connection)
         call = _message("tools/call", adapter.declared_params(PARAMS, DECLARATION))
         self.request = self._written(call, adapter.request_headers(call, session))
+        self.measure(WARM_UP)
+        return True
 
     def measure(self, requests: int) -> float:
         """CPU time of the process, in microseconds a request; as many requests are under way as there are connections."""
@@ -121,6 +98,8 @@ class Contender:
 def _read(connection: socket.socket) -> tuple[str, str]:
     """A response, which has a length."""
     received = b""
+    # A server that sends head and body apart would otherwise wait for a late acknowledgement in between.
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
     while True:
         head, blank, body = received.partition(b"\r\n\r\n")
         if blank:
@@ -135,73 +114,68 @@ def cpu_nanoseconds(pid: int) -> int:
     return time.clock_gettime_ns(~pid << 3 | 2)
 
 
-@contextlib.contextmanager
-def process(kind: str) -> Iterator[tuple[str, int]]:
-    """A server process; gives its URL and its id."""
-    child = subprocess.Popen([sys.executable, __file__, "--serve", kind], stdout=subprocess.PIPE, text=True)
-    try:
-        assert child.stdout is not None
-        yield child.stdout.readline().strip(), child.pid
-    finally:
-        child.terminate()
-        child.wait(10)
-
-
 def _message(method: str, params: object) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
-def run(rounds: int, requests: int, connections: int) -> dict[str, tuple[float, float, float]]:
+def run(rounds: int, requests: int, connections: int) -> dict[str, dict[str, tuple[float, float | None]]]:
     """Measure all.
 
     Returns:
-        Revision → microseconds a request of the bare handler, the same of this project, and how many times as much that is:
-        medians, the last of what each round gave.
+        Server → revision → microseconds a request, and how many times as much as the bare handler on the same server that is:
+        medians, the last of what each round gave. A revision that a server does not speak is left out.
     """
     end = time.monotonic() + LIMIT_SECONDS
+    contenders: dict[tuple[str, str], Contender] = {}
     with contextlib.ExitStack() as processes:
-        bare = processes.enter_context(process("bare"))
-        pairs = {}
+        running = {name: processes.enter_context(process(name)) for name in installed()}
         for version in AdapterSet.default().versions:
-            ours = Contender(*processes.enter_context(process("ours")), connections)
-            ours.speak(version)
-            measure = Contender(*bare, connections)
-            measure.request = ours.request
-            pairs[version] = (measure, ours)
-        contenders = [contender for pair in pairs.values() for contender in pair]  # those of a pair in a row
-        for contender in contenders:
-            contender.measure(WARM_UP)
+            for name, (url, pid) in running.items():  # what is compared stands in a row
+                contender = Contender(url, pid, connections)
+                if contender.speak(version, bare=SERVERS[name][2] is None):
+                    contenders[name, version] = contender
         for _ in range(rounds):
-            for contender in contenders:
+            for contender in contenders.values():
                 contender.costs.append(contender.measure(requests))
             if time.monotonic() > end:
                 break
-    return {version: _medians(measure.costs, ours.costs) for version, (measure, ours) in pairs.items()}
+    table: dict[str, dict[str, tuple[float, float | None]]] = {name: {} for name in running}
+    for (name, version), contender in contenders.items():
+        measure = SERVERS[name][2]
+        bare = None if measure is None else contenders[measure, version].costs
+        table[name][version] = _medians(contender.costs, bare)
+    return table
 
 
-def _medians(bare: list[float], ours: list[float]) -> tuple[float, float, float]:
-    ratios = [own / measure for measure, own in zip(bare, ours, strict=True)]
-    return statistics.median(bare), statistics.median(ours), statistics.median(ratios)
+def _medians(costs: list[float], bare: list[float] | None) -> tuple[float, float | None]:
+    ratio = None if bare is None else statistics.median(cost / least for least, cost in zip(bare, costs, strict=True))
+    return statistics.median(costs), ratio
 
 
-def main(rounds: int = 15, requests: int = 320, connections: int = 1) -> None:
+def main(rounds: int = 11, requests: int = 160, connections: int = 1) -> None:
     """Measure and print the table."""
     print(
-        f"server CPU per tools/call, microseconds: median of {rounds} rounds of {requests} requests, {connections} at a time"
+        f"server CPU per tools/call, microseconds (and times the bare handler on the same server): "
+        f"median of {rounds} rounds of {requests} requests, {connections} at a time"
     )
-    print(f"  {'revision':<12}{'bare aiohttp':>14}{'mcp-anyrev':>14}{'ratio':>8}")
-    for version, (bare, ours, ratio) in run(rounds, requests, connections).items():
-        print(f"  {version:<12}{bare:>14.1f}{ours:>14.1f}{ratio:>8.2f}")
+    versions = AdapterSet.default().versions
+    print(f"  {'':<26}" + "".join(f"{version:>18}" for version in versions))
+    for name, costs in run(rounds, requests, connections).items():
+        print(f"  {name:<26}" + "".join(f"{_cell(costs.get(version)):>18}" for version in versions))
+    for name in SERVERS.keys() - installed():
+        print(f"  {name}: not installed")
+
+
+def _cell(cost: tuple[float, float | None] | None) -> str:
+    if cost is None:
+        return "refused"
+    return f"{cost[0]:.1f}" if cost[1] is None else f"{cost[0]:.1f} ({cost[1]:.2f})"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--serve", choices=("bare", "ours"), help=argparse.SUPPRESS)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--requests", type=int, default=320)
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--requests", type=int, default=160)
     parser.add_argument("--connections", type=int, default=1)
     options = parser.parse_args()
-    if options.serve:
-        asyncio.run(serve_bare() if options.serve == "bare" else serve_ours())
-    else:
-        main(options.rounds, options.requests, options.connections)
+    main(options.rounds, options.requests, options.connections)

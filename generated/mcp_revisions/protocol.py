@@ -144,7 +144,7 @@ class Adapter(Protocol):
 
     # --- Message envelope ---
 
-    def split(self, payload: Json) -> list[JsonObject]:
+    def batching(self, payload: Json) -> list[JsonObject]:
         """Which messages are in one frame (a POST body, a line)?"""
         ...
 
@@ -173,6 +173,9 @@ class Adapter(Protocol):
 
     foreign_codes: ClassVar[Mapping[str, str]]
     """Which codes of other revisions does a client read as a kind of error, too?"""
+
+    meta_keys: ClassVar[Mapping[str, str]]
+    """Which keys of `_meta` does the revision define, and where?"""
 
     def reserved_meta_key(self, key: str) -> bool:
         """Is a key of `_meta` reserved, so that an application should not set it?"""
@@ -263,6 +266,9 @@ class Adapter(Protocol):
     version_header: ClassVar[str | None]
     """Which header names the revision?"""
 
+    headers: ClassVar[Mapping[str, str]]
+    """Which headers of its own does a client send, and when?"""
+
     name_sources: ClassVar[Mapping[str, str]]
     """Which member of the params do requests of a method repeat in the name header?"""
 
@@ -309,11 +315,11 @@ class Adapter(Protocol):
         """Which structured values may a tool's result hold beside the text that repeats them?"""
         ...
 
-    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+    def input_schema(self, schema: JsonObject, plain: bool) -> contract.Simplified:
         """Which input schema does a client get, where the tool asks for the plain form or does not?"""
         ...
 
-    def header_annotations(self, schema: JsonObject) -> JsonObject:
+    def header_annotations(self, schema: JsonObject) -> contract.Simplified:
         """Does an input schema say which parameters are repeated in headers?"""
         ...
 

@@ -316,7 +316,7 @@ class _AreaReader:
         if "review" not in node:
             return ""
         why = self._text(node, "review", f"'review' of {what}")
-        self.problems.remark(node.place_of("review"), f"{what} is to be reviewed: {why}")
+        self.problems.mark(node.place_of("review"), f"{what} is to be reviewed: {why}")
         return why
 
     def _citations(self, node: Mapping, version: str, *, is_reviewed: bool) -> tuple[Citation, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 import yaml
 
@@ -25,19 +26,25 @@ class Place:
         return f"{self.path}:{self.line}:{self.column}"
 
 
+Degree = Literal["fault", "remark", "mark"]
+"""A fault leaves open what is meant, so nothing can be made of the inputs. A remark does not: something is used by nothing. A mark was put
+there for a person to look at what it stands beside."""
+
+
 @dataclasses.dataclass(frozen=True, order=True)
 class Problem:
-    """One complaint: where, and what was found and allowed."""
+    """One complaint: where, what was found and allowed, and how bad it is."""
 
     place: Place
     message: str
+    degree: Degree = "fault"
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
 
 
 class SpecificationError(Exception):
-    """The inputs cannot be used. `problems` holds all of them, ordered by place."""
+    """The inputs cannot be used. `problems` holds all of them, ordered by place; at least one is a fault."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))
@@ -45,11 +52,7 @@ class SpecificationError(Exception):
 
 
 class Problems:
-    """Collects complaints, so that one run reports them all: faults in `found`, and `remarks`.
-
-    A fault leaves open what is meant, so nothing can be made of the inputs. A remark does not: something is used by nothing, or waits
-    for a person to look at it. `lint` ends with 1 for either.
-    """
+    """Collects complaints, so that one run reports them all: faults in `found`, everything else in `remarks`."""
 
     def __init__(self) -> None:
         self.found: list[Problem] = []
@@ -61,7 +64,11 @@ class Problems:
 
     def remark(self, place: Place, message: str) -> None:
         """Remember a remark, which stops nothing."""
-        self.remarks.append(Problem(place, message))
+        self.remarks.append(Problem(place, message, "remark"))
+
+    def mark(self, place: Place, message: str) -> None:
+        """Remember a mark, which stops nothing either."""
+        self.remarks.append(Problem(place, message, "mark"))
 
     def stop_if_any(self) -> None:
         """Raise `SpecificationError` with everything found and remarked so far, if there is a fault."""

@@ -13,6 +13,7 @@ from typing import Any
 from . import methods
 from .methods import ON_ITS_OWN, Root
 from .projection import Projection
+from .schema_shapes import alternatives, resolved
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +37,10 @@ class Message:
 
 @dataclasses.dataclass(frozen=True)
 class Messages:
-    """All methods by who sends them, ordered by name; `alone` is what stands on its own: its name in snake case → the function that encodes it."""
+    """All methods by who sends them, ordered by name.
+
+    An `…_envelope` is the definition that says what is common to all messages of a kind, where their own definitions do not; else
+    empty. `alone` is what stands on its own: its name in snake case → the function that encodes it."""
 
     client_requests: tuple[Message, ...]
     server_requests: tuple[Message, ...]
@@ -44,6 +48,8 @@ class Messages:
     client_notifications: tuple[Message, ...]
     server_notifications: tuple[Message, ...]
     alone: dict[str, str]
+    request_envelope: str
+    notification_envelope: str
 
     @property
     def questions(self) -> tuple[Message, ...]:
@@ -90,8 +96,17 @@ def messages(schemas: Mapping[str, Mapping[str, Any]], revision: str, projection
         embedded_requests=sent_as(methods.EMBEDDED_REQUEST),
         client_notifications=sent_as(methods.CLIENT_NOTIFICATION),
         server_notifications=sent_as(methods.SERVER_NOTIFICATION),
+        request_envelope=_envelope("JSONRPCRequest", "ClientRequest", schemas[revision]["$defs"]),
+        notification_envelope=_envelope("JSONRPCNotification", "ClientNotification", schemas[revision]["$defs"]),
         alone={_snake(name): function(Root(name, name)) for name in ON_ITS_OWN if Root(name, name) in projection.calls},
     )
+
+
+def _envelope(envelope: str, union: str, definitions: Mapping[str, Any]) -> str:
+    """The envelope, where the members of a union say nothing of it."""
+    branches = alternatives({"$ref": f"#/$defs/{union}"}, definitions)
+    apart = any("jsonrpc" not in resolved(branch, definitions).get("properties", {}) for branch in branches)
+    return envelope if apart and envelope in definitions else ""
 
 
 def _snake(name: str) -> str:

@@ -22,11 +22,12 @@ from datamodel_code_generator.format import Formatter
 from .model_preparation import Preparation
 from .python_names import class_names
 from .schema_normal import Schema
+from .templates import LINE_LENGTH
 
 BASE_CLASS = "mcp_contract.model.WireModel"
 """The base of every model where the caller names no other one."""
 
-_MODE = black.Mode(line_length=120, target_versions={TargetVersion.PY311})
+_MODE = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY311})
 
 _IMPORTS = ("mcp_contract.model.Maybe", "mcp_contract.model.wire", "typing.Annotated", "typing.TypeAlias")
 """What our templates use beside what the generator finds in annotations."""
@@ -97,6 +98,8 @@ def render_models(
             extra_template_data=prepared.template_data,
             field_constraints=True,
             formatters=[Formatter.BUILTIN],
+            # Else it is what a pyproject.toml above the current folder says.
+            builtin_format_line_length=LINE_LENGTH,
             skip_root_model=True,
             strict_types=[StrictTypes.str, StrictTypes.int, StrictTypes.bool],
             use_annotated=True,

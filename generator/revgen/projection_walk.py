@@ -78,7 +78,7 @@ class Walk:
     def _call(self, ours: Node, theirs: Node, place: str, base: Mapping[str, Node] | None = None) -> Call | None:
         """What is done with a value of a canonical shape where the revision has another; None where nothing is."""
         if is_union(ours, self.canonical):
-            return self._union(ours, theirs, place)
+            return self._union(ours, theirs, place, base or {})
         shape, inner = resolved(ours, self.canonical), resolved(theirs, self.published)
         if "properties" in shape:
             return self._object(referred(ours) or place, theirs, base or {})
@@ -157,30 +157,32 @@ class Walk:
         return Step(member, call, listed=call.many and self._takes_list(theirs, self.published))
 
     def _fills(self, name: str, theirs: Node, ours: Node) -> Iterator[Fill]:
-        for member in sorted(set(theirs.get("required", [])) - set(ours.get("required", []))):
+        # A member that all revisions of a type require is filled as well: whoever sends may rely on the answer.
+        for member in sorted(theirs.get("required", [])):
             place = f"{name}.{member}"
+            needed = member not in ours.get("required", [])
             supplied = [pattern for pattern in self.answers.supplied if fnmatch.fnmatchcase(place, pattern)]
-            self.used.update(supplied)
+            self.used.update(supplied if needed else ())
             answered = [key for key in (place, member) if key in self.answers.filled]
             if answered:
                 self.used.add(answered[0])
                 yield Fill(member, self.answers.filled[answered[0]])
-            elif not supplied:
+            elif needed and not supplied:
                 self.complaints.append(
                     f"'{place}' is required in {self.revision}; specs/variance answers nothing that fills it"
                 )
 
     # Unions.
 
-    def _union(self, ours: Node, theirs: Node, place: str) -> Call | None:
+    def _union(self, ours: Node, theirs: Node, place: str, base: Mapping[str, Node]) -> Call | None:
         if not any(self._is_listed_object(branch) for branch in alternatives(ours, self.canonical)):
             return None
         name = referred(ours) or self._name_of_items(ours) or place
-        key = self._key(name, theirs, {})
+        key = self._key(name, theirs, base)
         if key not in self.unions:
             self.labels[key] = name
             self.unions[key] = UnionFunction(key, name, (), (), (), False)
-            self.unions[key] = self._union_function(key, name, ours, theirs)
+            self.unions[key] = self._union_function(key, name, ours, theirs, base)
         return Call("one", key, many=self.unions[key].many or key in self.many)
 
     def _name_of_items(self, ours: Node) -> str | None:
@@ -192,7 +194,7 @@ class Walk:
                 return referred(items)
         return None
 
-    def _union_function(self, key: str, name: str, ours: Node, theirs: Node) -> UnionFunction:
+    def _union_function(self, key: str, name: str, ours: Node, theirs: Node, base: Mapping[str, Node]) -> UnionFunction:
         named = {}
         for branch in alternatives(ours, self.canonical):
             if self._is_listed_object(branch):
@@ -212,7 +214,7 @@ class Walk:
                 self.used.add(answered[0])
                 replacements.append(Replacement(member, test, self.answers.replaced[answered[0]]))
             if counterpart is not None:
-                cases.append(Case(member, test, self._object(member, counterpart, {})))
+                cases.append(Case(member, test, self._object(member, counterpart, base)))
                 if cases[-1].call.many:
                     self.complaints.append(
                         f"a '{member}' is one member of '{name}' in {self.revision} where an answer may give several"

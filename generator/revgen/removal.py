@@ -68,7 +68,7 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
             answers={area: pieces for area, pieces in answers.items() if pieces},
         ),
         selecting=tuple(
-            Problem(rule.place, f"rule '{rule.name}' names {version}, and selects nothing without it")
+            Problem(rule.place, f"rule '{rule.name}' names {version}, and selects nothing without it", "remark")
             for rule in selection
             if version in rule.constants.values()
         ),

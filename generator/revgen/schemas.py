@@ -150,7 +150,7 @@ def _read(entry: Node, known: list[str], problems: Problems) -> Correction | Non
     if len(values) == 2 and len(problems.found) == before and _same(values["expected"], values["value"]):
         problems.add(places["value"], "'value' is what is 'expected': a correction that changes nothing is none")
     if "review" in texts:
-        problems.remark(entry.place_of("review"), f"this correction is to be reviewed: {texts['review']}")
+        problems.mark(entry.place_of("review"), f"this correction is to be reviewed: {texts['review']}")
     if len(problems.found) > before:
         return None
     return Correction(

@@ -43,10 +43,9 @@ class Piece:
         if brace:
             return dataclasses.replace(self, first=f"{brace[1]}{_MARK}: {why}, {self.first[brace.end() :].lstrip(' ')}")
         if re.match(r"\s+[^\s#]", self.first):
-            # An item of a list: its first key stands behind the dash.
+            # An item of a list, whose first key, text, stands behind the dash; a line of its own is easily taken away again.
             width = len(self.first) - len(self.first.lstrip(" ")) + 1
-            rest = (" " * width + self.first.lstrip(" "), *self.below)
-            return dataclasses.replace(self, first=f"{self.first[: width - 1]}{_MARK}: {why}\n", below=rest)
+            return dataclasses.replace(self, below=(f"{' ' * width}{_MARK}: {why}\n", *self.below))
         indent = next(len(line) - len(line.lstrip(" ")) for line in self.below if line.strip()[:1] not in ("", "#"))
         return dataclasses.replace(self, below=(f"{' ' * indent}{_MARK}: {why}\n", *self.below))
 

@@ -7,6 +7,7 @@ everything through this package (`from mcp_contract import …`), so this file i
 from mcp_contract.content import as_one_block, audio_as_resource, link_as_text, without
 from mcp_contract.errors import (
     CannotAsk,
+    Forbidden,
     HandlerFault,
     HeaderMismatch,
     InternalError,
@@ -21,8 +22,10 @@ from mcp_contract.errors import (
     PeerFault,
     ProtocolError,
     RemoteError,
+    ResourceNotFound,
     SessionMissing,
     SessionUnknown,
+    Unauthorized,
     UnsupportedVersion,
     VersionHeaderRefused,
 )
@@ -39,7 +42,16 @@ from mcp_contract.members import NotSendable, keep, leave_out, one_or_all
 from mcp_contract.messages import RESERVED_LABELS, Answered, Declaration, Json, JsonObject, Questions
 from mcp_contract.question_forms import with_names_beside_values
 from mcp_contract.questions import questions_as_text, questions_in_meta, take_answers, with_answer_arguments
-from mcp_contract.simplification import plain, without_header_annotations, without_null
+from mcp_contract.simplification import (
+    Loss,
+    MissingMembers,
+    NotSimplifiable,
+    Simplified,
+    check_input_schema,
+    plain,
+    without_header_annotations,
+    without_null,
+)
 from mcp_contract.validators import Validators
 
 __all__ = [
@@ -47,6 +59,7 @@ __all__ = [
     "Answered",
     "CannotAsk",
     "Declaration",
+    "Forbidden",
     "HandlerFault",
     "HeaderMismatch",
     "HeaderParameter",
@@ -56,25 +69,32 @@ __all__ = [
     "InvalidRequest",
     "Json",
     "JsonObject",
+    "Loss",
     "MethodNotAllowed",
     "MethodNotFound",
     "MissingClientCapability",
+    "MissingMembers",
     "MissingRequestMeta",
     "NotSendable",
+    "NotSimplifiable",
     "OriginRefused",
     "ParseError",
     "PeerFault",
     "ProtocolError",
     "Questions",
     "RemoteError",
+    "ResourceNotFound",
     "SessionMissing",
     "SessionUnknown",
+    "Simplified",
+    "Unauthorized",
     "UnsupportedVersion",
     "Validators",
     "VersionHeaderRefused",
     "as_message",
     "as_one_block",
     "audio_as_resource",
+    "check_input_schema",
     "check_mirrored",
     "check_param_headers",
     "decode_header_value",

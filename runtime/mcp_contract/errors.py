@@ -117,6 +117,39 @@ class UnsupportedVersion(PeerFault):
         )
 
 
+class Unauthorized(PeerFault):
+    """Who sends the request is not known.
+
+    Args:
+        message: what is missing or wrong, without the credentials.
+        problem: what is wrong with them, in the words of OAuth 2.0 for bearer tokens; None where there were none.
+        scopes: what a token should allow, for the sender to get a fitting one.
+    """
+
+    kind = "unauthorized"
+
+    def __init__(self, message: str, problem: str | None = None, scopes: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.problem = problem
+        self.scopes = tuple(scopes)
+
+
+class Forbidden(PeerFault):
+    """Who sends the request is known, and may not do this.
+
+    Args:
+        message: what is not allowed.
+        scopes: what a token would have to allow; none where no token would help.
+    """
+
+    kind = "forbidden"
+
+    def __init__(self, message: str, scopes: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.problem = "insufficient_scope" if scopes else None
+        self.scopes = tuple(scopes)
+
+
 class MissingClientCapability(PeerFault):
     """The request cannot be carried out without a capability that the client did not declare.
 
@@ -131,6 +164,19 @@ class MissingClientCapability(PeerFault):
             f"this needs a client capability that was not declared: {_paths(required)}",
             {"requiredCapabilities": dict(required)},
         )
+
+
+class ResourceNotFound(PeerFault):
+    """There is no resource under an address.
+
+    Args:
+        uri: the address, as sent.
+    """
+
+    kind = "resource_not_found"
+
+    def __init__(self, uri: str) -> None:
+        super().__init__("there is no such resource", {"uri": uri})
 
 
 class InternalError(HandlerFault):

@@ -13,11 +13,12 @@ from mcp_contract.header_values import decode_header_value
 from mcp_contract.messages import Json, JsonObject
 
 
-def as_message(payload: Json) -> JsonObject:
+def as_message(payload: Json, null_id: bool) -> JsonObject:
     """See that a JSON value is a request, a notification or a response.
 
     Args:
         payload: a JSON value.
+        null_id: may the answer to a message whose id could not be read have a null id?
 
     Returns:
         The same value.
@@ -29,7 +30,8 @@ def as_message(payload: Json) -> JsonObject:
         raise InvalidRequest(f"a message is an object; this is {_named(payload)}")
     if payload.get("jsonrpc") != "2.0":
         raise InvalidRequest('a message has the member "jsonrpc" with the value "2.0"')
-    if "id" in payload and not is_identifier(payload["id"]):
+    unread = null_id and payload.get("id") is None and "error" in payload
+    if "id" in payload and not unread and not is_identifier(payload["id"]):
         raise InvalidRequest(f"id is text or an integer; this is {_named(payload['id'])}")
     if "method" in payload:
         if not isinstance(payload["method"], str):

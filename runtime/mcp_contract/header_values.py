@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 
+_SAFE = re.compile(r"[\t\x20-\x7e]*", re.ASCII)
 _PREFIX = "=?base64?"
 _SUFFIX = "?="
 
@@ -38,10 +40,12 @@ def decode_header_value(value: str) -> str:
         value: the field's value; blanks around it do not count.
 
     Raises:
-        ValueError: the value claims the Base64 form but is not valid Base64 of UTF-8.
+        ValueError: the value claims the Base64 form but is not valid Base64 of UTF-8, or has letters that no plain value has.
     """
     value = value.strip(" \t")
     if not _looks_encoded(value):
+        if _SAFE.fullmatch(value) is None:
+            raise ValueError("letters that are not printable ASCII travel in the Base64 form only")
         return value
     try:
         return base64.b64decode(value[len(_PREFIX) : -len(_SUFFIX)], validate=True).decode("utf-8")

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from mcp_contract.frames import member
 from mcp_contract.messages import Json, JsonObject, Questions
 
 ANSWERS_ARGUMENT = "mcpAnswers"
@@ -86,9 +87,10 @@ def questions_as_text(questions: Mapping[str, JsonObject], state: str) -> JsonOb
 
 def questions_in_meta(result: JsonObject) -> Questions | None:
     """The questions that a tool result repeats in `_meta`, or None where it asks nothing."""
-    meta = result.get("_meta") or {}
-    questions = meta.get(QUESTIONS_KEY)
-    return Questions(questions, meta.get(STATE_KEY)) if isinstance(questions, dict) else None
+    questions, state = member(result, "_meta", QUESTIONS_KEY), member(result, "_meta", STATE_KEY)
+    if not isinstance(questions, dict):
+        return None
+    return Questions(questions, state if isinstance(state, str) else None)
 
 
 def _schema(question: JsonObject) -> JsonObject:
@@ -105,11 +107,22 @@ def _described(question: JsonObject) -> str:
     message = str(question.get("params", {}).get("message", ""))
     required = _schema(question).get("required", ())
     members = []
-    for name, member in _schema(question).get("properties", {}).items():
-        words = [str(member.get("type", "value"))]
-        if "enum" in member:
-            words.append("one of " + ", ".join(map(str, member["enum"])))
+    for name, wanted in _schema(question).get("properties", {}).items():
+        words = [str(wanted.get("type", "value"))]
+        choices = _choices(wanted)
+        if choices:
+            words.append(f"{'any' if 'items' in wanted else 'one'} of {', '.join(choices)}")
+        if "default" in wanted:
+            words.append(f"{to_json(wanted['default']).decode()} if nothing is said")
         if name not in required:
             words.append("optional")
-        members.append(f"{name} ({'; '.join(words)}){': ' + member['description'] if 'description' in member else ''}")
+        members.append(f"{name} ({'; '.join(words)}){': ' + wanted['description'] if 'description' in wanted else ''}")
     return message if not members else f"{message} Wanted: {', '.join(members)}."
+
+
+def _choices(wanted: JsonObject) -> list[str]:
+    """What may be chosen, with its titles; nothing where anything may be said."""
+    within = wanted.get("items", wanted)
+    titled = within.get("oneOf") or within.get("anyOf") or ()
+    plain = [str(one) for one in within.get("enum", ())]
+    return plain or [f"{one['const']} ({one['title']})" for one in titled if "const" in one and "title" in one]

@@ -22,12 +22,14 @@ class Validators:
     Args:
         module: the package that holds the revision's models, imported when the first validator is built.
         definitions: method → name of the definition that its messages must fit.
+        envelope: the definition that each message must fit besides, where a schema keeps apart what is common to all.
     """
 
-    def __init__(self, module: str, definitions: Mapping[str, str]) -> None:
+    def __init__(self, module: str, definitions: Mapping[str, str], envelope: str | None = None) -> None:
         self._module = module
         self._definitions = definitions
-        self._built: dict[str, SchemaValidator] = {}
+        self._envelope = envelope
+        self._built: dict[str, tuple[SchemaValidator, ...]] = {}
 
     def build(self) -> None:
         """Build every validator now, so that no caller waits for one."""
@@ -45,15 +47,17 @@ class Validators:
             InvalidParams: it does not fit; the text names the members, never their values.
         """
         try:
-            (self._built.get(method) or self._of(method)).validate_python(message, by_alias=True, by_name=False)
+            for validator in self._built.get(method) or self._of(method):
+                validator.validate_python(message, by_alias=True, by_name=False)
         except ValidationError as error:
             raise InvalidParams(f"{method}: {describe(error)}") from None
 
-    def _of(self, method: str) -> SchemaValidator:
+    def _of(self, method: str) -> tuple[SchemaValidator, ...]:
         built = self._built.get(method)
         if built is None:
             models = importlib.import_module(self._module)
-            built = verdict_validator(getattr(models, self._definitions[method]))
+            names = (self._definitions[method], self._envelope)
+            built = tuple(verdict_validator(getattr(models, name)) for name in names if name is not None)
             self._built[method] = built
         return built
 

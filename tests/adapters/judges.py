@@ -143,7 +143,7 @@ _JUDGES = {
 
 
 def _one(adapter: Adapter, payload: Json) -> JsonObject:
-    messages = adapter.split(payload)
+    messages = adapter.batching(payload)
     _see(len(messages) == 1, "not one message")
     return messages[0]
 
@@ -232,7 +232,7 @@ def encoded(adapter: Adapter, vector: EncodingVector) -> JsonObject:
         case "params":
             return adapter.encode_params(vector.method, vector.given)
         case "results":
-            return adapter.encode_result(vector.method, vector.given, vector.server)
+            return adapter.encode_result(vector.method, vector.given, adapter.encode_implementation(vector.server))
         case "questions":
             return adapter.encode_question(vector.given)
         case "answers":
@@ -306,7 +306,9 @@ def _named_tuples(concern: str) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Json:
-    """A value as JSON: named tuples and mappings as objects, sequences as arrays."""
+    """A value as JSON: named tuples and mappings as objects, sequences as arrays, a simplified schema as the schema."""
+    if isinstance(value, contract.Simplified):
+        return plain(value.schema)
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(inner) for name, inner in value._asdict().items()}
     if isinstance(value, Mapping):

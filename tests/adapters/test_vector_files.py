@@ -138,7 +138,7 @@ class TakesAll:
         )
         self.error_codes = type("Codes", (dict,), {"__getitem__": lambda self, kind: code})()
 
-    def split(self, payload: Any) -> list[Any]:
+    def batching(self, payload: Any) -> list[Any]:
         return [payload]
 
     def read_questions(self, result: Any) -> None:
@@ -151,7 +151,7 @@ class TakesAll:
 class RefusesAll(TakesAll):
     """A stand-in for an adapter that takes nothing."""
 
-    def split(self, payload: Any) -> list[Any]:
+    def batching(self, payload: Any) -> list[Any]:
         return []
 
     def __getattr__(self, name: str) -> Any:

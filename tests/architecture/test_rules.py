@@ -69,7 +69,7 @@ def test_adapters_and_models_need_nothing_but_pydantic() -> None:
         "for version in mcp_revisions.VERSIONS:\n"
         "    adapter = mcp_revisions.AdapterSet.default().by_version[version]\n"
         "    adapter.build()\n"
-        "    assert adapter.split({'jsonrpc': '2.0', 'id': 1, 'method': 'ping'})\n"
+        "    assert adapter.batching({'jsonrpc': '2.0', 'id': 1, 'method': 'ping'})\n"
     )
     assert done.returncode == 0, done.stderr
 

@@ -11,7 +11,7 @@ REQUEST: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 @pytest.mark.parametrize("identifier", [0, -1, "", "a", 10**30])
 def test_any_text_and_any_integer_is_an_id(identifier: Any) -> None:
     message = {**REQUEST, "id": identifier}
-    assert as_message(message) is message
+    assert as_message(message, null_id=False) is message
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_any_text_and_any_integer_is_an_id(identifier: Any) -> None:
 )
 def test_what_is_no_message_is_refused_with_the_reason(message: Any, words: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        as_message(message)
+        as_message(message, null_id=False)
     assert caught.value.message == words
 
 
@@ -45,4 +45,4 @@ def test_what_is_no_message_is_refused_with_the_reason(message: Any, words: str)
     ],
 )
 def test_notifications_results_and_errors_without_id_are_messages(message: dict[str, Any]) -> None:
-    assert as_message(message) is message
+    assert as_message(message, null_id=False) is message

@@ -35,6 +35,12 @@ def test_what_claims_to_be_encoded_and_is_not_is_refused(value: str) -> None:
         decode_header_value(value)
 
 
+@pytest.mark.parametrize("value", ["é", "日本", "a\x00b", "a\rb", "\x7f", "\ud800"])
+def test_letters_that_no_plain_value_has_are_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="printable ASCII"):
+        decode_header_value(value)
+
+
 def test_half_a_surrogate_pair_has_no_header_value() -> None:
     with pytest.raises(ValueError):
         encode_header_value("\ud800")

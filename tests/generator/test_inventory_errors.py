@@ -364,6 +364,7 @@ def test_lint_gives_problems_as_json(toy: Toy) -> None:
                 "line": 3,
                 "column": 12,
                 "message": "'pigeon' is not a transport; transports: streamable_http, http_sse, stdio",
+                "degree": "fault",
             }
         ]
     }

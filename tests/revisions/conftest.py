@@ -67,16 +67,18 @@ class Project:
         file.write_bytes(schema)
         return file
 
-    def render(self, *writers: Writer) -> dict[str, str]:
-        """What the quick writers give, not laid out, and some others; nothing is written."""
-        return render(load_specification(self.root), (*QUICK, *writers))
-
     def pytest(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run tests of the project on what was generated in the copy."""
         environment = {**os.environ, "PYTHONPATH": str(self.root / "generated")}
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
         return subprocess.run(
-            command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            command,
+            cwd=REPOSITORY,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
         )
 
 
@@ -88,14 +90,30 @@ def project(tmp_path: pathlib.Path) -> Project:
     return Project(tmp_path / "project")
 
 
-@pytest.fixture
-def unformatted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave generated Python as the templates give it: laying it out is most of the work and changes no meaning."""
-    for module in (adapter, package, protocol):
-        monkeypatch.setattr(module, "python_output", Output)
-
-
 @pytest.fixture(scope="session")
 def specification() -> Specification:
     """The project's own specs."""
     return load_specification(REPOSITORY)
+
+
+@pytest.fixture(scope="session")
+def adapters(specification: Specification) -> dict[str, str]:
+    """What `render_quickly` gives for them."""
+    return render_quickly(specification)
+
+
+def render_quickly(specification: Specification, *writers: Writer) -> dict[str, str]:
+    """What the quick writers give, and some others.
+
+    Python is left as the templates give it: laying it out is most of the work, and changes no meaning.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (adapter, package, protocol):
+            patch.setattr(module, "python_output", Output)
+        return render(specification, (*QUICK, *writers))
+
+
+def is_part_of(part: list[str], whole: list[str]) -> bool:
+    """Whether lines are those of another text with some left out."""
+    rest = iter(whole)
+    return all(line in rest for line in part)

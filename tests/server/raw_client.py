@@ -18,10 +18,12 @@ from typing import Any
 import aiohttp
 from mcp_anyrev import Registry, Settings, asgi
 from mcp_anyrev.testing import serve
-from mcp_contract import Declaration
+from mcp_contract import Declaration, is_identifier
 from mcp_revisions.protocol import Adapter
+from sent_messages import check_sent
 
 INFORMATION = {"name": "raw", "version": "1.0"}
+_JUDGED_BY_HEAD = (401, 403)
 OnMessage = Callable[[dict[str, Any]], Awaitable[None]]
 
 
@@ -113,8 +115,12 @@ class RawClient:
         like: dict[str, Any] | None = None,
         change: dict[str, str | None] | None = None,
         on_message: OnMessage | None = None,
+        unread: bool = False,
     ) -> Reply:
-        """Post a message (bytes go as they are), with the headers of `like` if not its own; `change` sets or, with None, removes some."""
+        """Post a message (bytes go as they are), with the headers of `like` if not its own; `change` sets or, with None, removes some.
+
+        `unread` is for a body that the server is not to read, so that it cannot know the id in it.
+        """
         headers: dict[str, str | None] = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
@@ -132,12 +138,22 @@ class RawClient:
             else:
                 text = await response.text()
                 reply.message = json.loads(text) if text else None
-            return reply
+        self._check(None if unread else message, reply)
+        return reply
+
+    def _check(self, sent: Any, reply: Reply) -> None:
+        """See that every message that came back is one of the revision."""
+        one = isinstance(sent, dict)
+        method = sent.get("method") if one else None
+        # Who may not come in at all is told so before anybody reads what was sent.
+        readable = one and is_identifier(sent.get("id")) and reply.status not in _JUDGED_BY_HEAD
+        for message in (*reply.earlier, *([] if reply.message is None else [reply.message])):
+            check_sent(self.adapter.version, message, method, readable)
 
 
 async def _read_stream(response: aiohttp.ClientResponse, reply: Reply, on_message: OnMessage | None) -> None:
     async for line in response.content:
-        if not line.startswith(b"data:"):
+        if not line.startswith(b"data:") or line == b"data:\n":  # an event that opens a stream holds nothing
             continue
         message = json.loads(line.removeprefix(b"data:"))
         if isinstance(message, list) or "method" not in message:
@@ -149,7 +165,12 @@ async def _read_stream(response: aiohttp.ClientResponse, reply: Reply, on_messag
 
 
 async def call_answering(client: RawClient, name: str, arguments: dict[str, Any], answers: dict[str, Any]) -> Reply:
-    """Call a tool and answer its questions by their words, the way the revision has it: once each, only the newest."""
+    """Call a tool and answer its questions; see `request_answering`."""
+    return await request_answering(client, "tools/call", {"name": name, "arguments": arguments}, answers)
+
+
+async def request_answering(client: RawClient, method: str, own: dict[str, Any], answers: dict[str, Any]) -> Reply:
+    """Send a request and answer its questions by their words, the way the revision has it: once each, only the newest."""
     asked: list[str] = []
 
     async def answer_pushed(message: dict[str, Any]) -> None:
@@ -158,15 +179,14 @@ async def call_answering(client: RawClient, name: str, arguments: dict[str, Any]
             posted = await client.post({"jsonrpc": "2.0", "id": message["id"], "result": said})
             assert posted.status == client.adapter.accepted_status
 
-    params: dict[str, Any] = {"name": name, "arguments": arguments}
+    params = own
     for _ in range(6):
-        reply = await client.call("tools/call", params, on_message=answer_pushed)
+        reply = await client.call(method, params, on_message=answer_pushed)
         questions = client.adapter.read_questions(reply.result) if "result" in reply.message else None
         if questions is None:
             return reply
         asked += questions.questions
         newest = {key: answers[one["params"]["message"]] for key, one in questions.questions.items()}
-        own = {"name": name, "arguments": arguments}
         params = client.adapter.answer_params(own, newest, questions.state)
     raise AssertionError(f"still asking: {asked}")
 

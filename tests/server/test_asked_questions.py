@@ -12,13 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_anyrev import elicit
-from mcp_anyrev.server.questions import judge
+from mcp_anyrev.server.questions import Answer, Question
+from mcp_revisions import AdapterSet
 from pydantic import BaseModel, Field
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["action", "content", "x"]) | st.text(), inner),
 )
+
+
+def judge(question: Question[Any], said: Any) -> Answer[Any] | None:
+    """What an answer amounts to; for a question to a person, the same in every revision."""
+    return question.judge(AdapterSet.default().newest, said)
 
 
 class Size(enum.Enum):

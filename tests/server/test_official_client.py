@@ -65,3 +65,19 @@ async def test_an_unknown_tool_is_an_error_to_it(adapter: Adapter) -> None:
     async with serving(registry(), Settings(revisions=[adapter.version])) as url, mcp.Client(url, mode=mode) as client:
         with pytest.raises(mcp.MCPError):
             await client.call_tool("absent", {})
+
+
+async def test_it_speaks_the_old_transport_as_well() -> None:
+    from mcp.client.session import ClientSession
+    from mcp.client.sse import sse_client
+    from mcp_anyrev.testing import serve
+
+    async with (
+        serve(registry(), sse_path="/sse") as url,
+        sse_client(url.replace("/mcp", "/sse")) as (read, write),
+        ClientSession(read, write, elicitation_callback=answer) as session,
+    ):
+        await session.initialize()
+        assert [tool.name for tool in (await session.list_tools()).tools] == ["add", "paint"]
+        painted = await session.call_tool("paint", {})
+    assert painted.content[0].text == "{'color': 'red'} True"  # type: ignore[union-attr]  # it is a text block

@@ -186,3 +186,184 @@ def test_models_of_the_place_of_declaration_are_found() -> None:
         return args.word
 
     assert registry.tools["local"].description["inputSchema"]["properties"] == {"word": {"type": "string"}}
+
+
+async def of_words(words: list[str]) -> str:
+    return " ".join(words)
+
+
+async def of_word(word: str) -> str:
+    return word
+
+
+async def of_more(word: str, more: int) -> str:
+    return f"{word} {more}"
+
+
+async def without_value(word: str) -> list[str]:
+    return [word]
+
+
+@pytest.mark.parametrize(
+    ("uri", "function", "options", "words"),
+    [
+        ("note", fine, {}, "an address begins with a scheme, such as file: or one of your own"),
+        ("mx://a b", fine, {}, "an address has no blanks, no control characters, and is not overlong"),
+        ("mx://a\n", fine, {}, "an address has no blanks, no control characters, and is not overlong"),
+        ("mx://[", fine, {}, "it is no address: Invalid IPv6 URL"),
+        ("mx://note", of_word, {}, "its function takes word, but the address has no variables"),
+        ("mx://{word}", fine, {}, "its function does not take the variable word"),
+        ("mx://{word}", of_more, {}, "its function takes more, which is no variable of the template"),
+        ("mx://{words}", of_words, {}, "the parameter words takes one value, since the variable has no *"),
+        ("mx://{word*}", of_word, {}, "the parameter word takes a list, since the variable has a *"),
+        ("mx://{word", of_word, {}, "it has no variable"),
+        ("mx://{word}{more}", of_more, {}, "nothing stands between word and what follows"),
+        ("mx://{word}", of_word, {"size": 3}, "the resources of a template have no common size"),
+        ("mx://note", fine, {"size": -1}, "the option size is a whole number from 0 on"),
+        ("mx://note", fine, {"ttl_ms": 1.5}, "the option ttl_ms is a whole number from 0 on"),
+        ("mx://note", fine, {"cache_scope": "all"}, "the cache_scope is one of public, private"),
+        ("mx://note", fine, {"title": 3}, "the title is text"),
+        ("mx://note", fine, {"meta": []}, "the meta is an object"),
+        (
+            "mx://note",
+            fine,
+            {"icons": [{"url": "x"}]},
+            "the icons are a list of pictures, each with its address as src",
+        ),
+        ("mx://note", fine, {"annotations": 1}, "the annotations are an object"),
+        (
+            "mx://note",
+            asks_in_a_thread,
+            {},
+            "it takes the Exchange but is not async; only an async function can wait for an answer",
+        ),
+    ],
+)
+def test_a_wrong_resource_is_refused_with_its_address_and_the_reason(
+    uri: str, function: Any, options: Any, words: str
+) -> None:
+    with pytest.raises(RegistrationError) as caught:
+        Registry("wrong", "1.0").resource(uri, **options)(function)
+    assert str(caught.value) == f"resource {uri!r}: {words}"
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "words"),
+    [
+        (fine, {"name": "a b"}, "prompt 'a b': a name has 1 to 128 letters, digits, underscores, dots and hyphens"),
+        (
+            of_words,
+            {},
+            "prompt 'of_words': the argument words cannot be read from text, and arguments of a prompt are text",
+        ),
+        (
+            fine,
+            {"arguments": []},
+            "prompt 'fine': there is no option 'arguments'; options: name, title, description, icons, meta",
+        ),
+        (bare, {}, "prompt 'bare': the parameter word has no annotation"),
+    ],
+)
+def test_a_wrong_prompt_is_refused_with_its_name_and_the_reason(function: Any, options: Any, words: str) -> None:
+    with pytest.raises(RegistrationError) as caught:
+        Registry("wrong", "1.0").prompt(**options)(function)
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(
+    ("of", "function", "words"),
+    [
+        (
+            {"prompt": "absent"},
+            fine,
+            "completion of 'absent', argument 'word': there is no such prompt; declare it first",
+        ),
+        (
+            {"template": "mx://x"},
+            fine,
+            "completion of 'mx://x', argument 'word': there is no such template; declare it first",
+        ),
+        ({"prompt": "fine"}, fine, "completion of 'fine', argument 'word': it has no argument word; arguments: none"),
+        (
+            {"prompt": "of_word"},
+            without_value,
+            "completion of 'of_word', argument 'word': its function takes value, what has been typed, and may take"
+            " arguments, what the others are",
+        ),
+        ({}, fine, "completion of argument 'word': it is for a prompt or for a template"),
+    ],
+)
+def test_a_wrong_completion_is_refused_with_what_it_is_for_and_the_reason(of: Any, function: Any, words: str) -> None:
+    registry = Registry("wrong", "1.0")
+    registry.prompt(fine)
+    registry.prompt(of_word)
+    with pytest.raises(RegistrationError) as caught:
+        registry.completion("word", **of)(function)
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(
+    ("member", "words"),
+    [
+        ({"type": "array", "items": {"type": "string"}, "x-mcp-header": "X"}, "on type 'array'"),
+        ({"type": "number", "x-mcp-header": "X"}, "on type 'number'"),
+        (
+            {"anyOf": [{"type": "string", "x-mcp-header": "X"}, {"type": "null"}]},
+            "may stand only where properties alone lead",
+        ),
+        (
+            {"type": "array", "items": {"type": "string", "x-mcp-header": "X"}},
+            "may stand only where properties alone lead",
+        ),
+        ({"$ref": "#/$defs/A"}, "may stand only where properties alone lead"),
+        ({"type": "string", "x-mcp-header": ""}, "allowed: a name of visible ASCII without separators"),
+        ({"type": "string", "x-mcp-header": "a b"}, "allowed: a name of visible ASCII without separators"),
+        ({"type": "string", "x-mcp-header": "Taken"}, "is given twice"),
+    ],
+)
+def test_an_annotation_that_makes_clients_drop_the_tool_is_refused(member: Any, words: str) -> None:
+    """basic/transports/streamable-http#custom-headers-from-tool-parameters"""
+    schema = {
+        "type": "object",
+        "properties": {"taken": {"type": "string", "x-mcp-header": "taken"}, "x": member},
+        "$defs": {"A": {"type": "object", "properties": {"y": {"type": "string", "x-mcp-header": "Y"}}}},
+    }
+    if member != {"$ref": "#/$defs/A"}:
+        del schema["$defs"]
+    with pytest.raises(RegistrationError, match=r"^tool 'fine': ") as caught:
+        Registry("wrong", "1.0").tool(input_schema=schema)(fine)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"once": True}, "once is for a tool that asks; this one takes no Exchange"),
+        ({"schemas": "flat"}, "the option schemas is 'plain' or not given, not 'flat'"),
+        ({"wrap_output": 1}, "the option wrap_output is true or false"),
+        ({"meta": "x"}, "the meta is an object"),
+        ({"icons": "x"}, "the icons are a list of pictures, each with its address as src"),
+        ({"description": 1}, "the description is text"),
+    ],
+)
+def test_options_of_the_wrong_kind_are_refused(options: Any, words: str) -> None:
+    with pytest.raises(RegistrationError) as caught:
+        Registry("wrong", "1.0").tool(**options)(fine)
+    assert str(caught.value) == f"tool 'fine': {words}"
+
+
+def test_a_schema_deeper_than_can_be_walked_is_refused() -> None:
+    schema: Any = {"type": "string"}
+    for _ in range(200):
+        schema = {"type": "object", "properties": {"a": schema}}
+    with pytest.raises(RegistrationError, match=r"^tool 'fine': "):
+        Registry("wrong", "1.0").tool(input_schema=schema)(fine)
+
+
+def test_one_address_in_two_spellings_is_refused() -> None:
+    registry = Registry("twice", "1.0")
+    registry.resource("mx://é")(fine)
+    with pytest.raises(RegistrationError, match=r"^resource 'mx://%C3%A9': it is the same address as 'mx://é'$"):
+        registry.resource("mx://%C3%A9")(fine)
+    with pytest.raises(RegistrationError, match=r"^resource 'mx://é': there is one of this name already$"):
+        registry.resource("mx://é")(fine)

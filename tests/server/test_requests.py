@@ -137,7 +137,7 @@ async def test_a_large_body_is_refused_unread(adapter: Adapter, binding: str) ->
     settings = Settings(limits=Limits(body_bytes=10_000))
     async with serving(registry(), settings, binding) as url, RawClient(url, adapter) as client:
         request = client.request("tools/call", {"name": "plain", "arguments": {"word": "x" * 20_000}})
-        reply = await client.post(request)
+        reply = await client.post(request, unread=True)
         assert reply.status == 400 and "10000 bytes" in reply.error["message"]
         assert (await client.tool("plain")).text == "fine"
 
@@ -287,6 +287,8 @@ async def test_responses_are_refused_where_no_request_can_have_caused_them(resul
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "OPTIONS", "PATCH"])
 async def test_other_http_methods_are_not_allowed(adapter: Adapter, binding: str, method: str) -> None:
+    if method == "GET" and adapter.listens_by_get:
+        pytest.skip("GET opens a stream there")
     async with (
         serving(registry(), binding=binding) as url,
         RawClient(url, adapter) as client,
@@ -305,7 +307,7 @@ async def test_a_batch_is_answered_where_there_are_batches_and_refused_elsewhere
         notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}}
         reply = await client.post([*batch, notification])
         try:
-            adapter.split(batch)
+            adapter.batching(batch)
         except Exception:
             assert reply.status == adapter.error_statuses["invalid_request"] and ran == []
             return

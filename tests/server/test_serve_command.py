@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 
+import aiohttp
 import pytest
 from mcp_revisions import AdapterSet
 from raw_client import RawClient
 
 ROOT = pathlib.Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from mcp_anyrev.cli.main import main; main()"]
+
+NEWEST = AdapterSet.default().versions[0]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -34,6 +37,20 @@ async def test_it_serves_the_example_until_it_is_interrupted() -> None:
         assert child.wait(10) == 0
 
 
+async def test_it_serves_old_clients_too() -> None:
+    command = [*COMMAND, "serve", "examples/gates.py:registry", "--port", "0", "--transport", "sse"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)  # noqa: ASYNC220  # as above
+    try:
+        assert child.stdout is not None
+        url = child.stdout.readline().strip()
+        assert url.endswith("/sse")
+        async with aiohttp.ClientSession() as http, http.get(url) as stream:
+            assert await stream.content.readline() == b"event: endpoint\n"
+    finally:
+        child.send_signal(signal.SIGINT)
+        assert child.wait(10) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -44,6 +61,10 @@ async def test_it_serves_the_example_until_it_is_interrupted() -> None:
         (["serve", "examples/gates.py:Nothing"], "'Nothing' in examples/gates.py is a ModelMetaclass, not a Registry"),
         (["serve", "examples/gates.py:registry", "--revisions", "banana"], "banana; known: "),
         (["serve", "examples/gates.py:registry", "--port", "x"], "'x' is not a valid integer"),
+        (
+            ["serve", "examples/gates.py:registry", "--transport", "sse", "--revisions", NEWEST],
+            "none of these is served over sse",
+        ),
         (["nonsense"], "No such command 'nonsense'"),
     ],
 )

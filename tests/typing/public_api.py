@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from mcp_anyrev import Exchange, Registry, Settings, asgi, elicit
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+
+from mcp_anyrev import Change, Depends, Exchange, Invocation, Registry, Settings, asgi, elicit
 from mcp_revisions import AdapterSet
 from mcp_revisions.canonical import TextContent
 from mcp_revisions.v2025_06_18 import (
@@ -17,7 +21,13 @@ from mcp_revisions.v2026_07_28 import ContentBlock
 from mcp_revisions.v2026_07_28 import Tool as NewestTool
 from pydantic import BaseModel, TypeAdapter
 
-registry = Registry("typed", "1.0", title="Typed", instructions="Call add.")
+
+@asynccontextmanager
+async def lifespan(registry: Registry) -> AsyncIterator[dict[str, int]]:
+    yield {}
+
+
+registry = Registry("typed", "1.0", title="Typed", instructions="Call add.", lifespan=lifespan)
 
 
 class Size(BaseModel):
@@ -35,6 +45,40 @@ async def sized(args: Size, ex: Exchange) -> list[TextContent]:
 def add(a: int, b: int) -> int:
     return a + b
 
+
+async def unit() -> AsyncIterator[str]:
+    yield "cm"
+
+
+@registry.resource("mx://size/{name}", mime_type="text/plain", ttl_ms=1000, cache_scope="private")
+async def size_of(name: str, unit: Annotated[str, Depends(unit)]) -> str | None:
+    return f"{name} {unit}"
+
+
+@registry.prompt(title="Measure")
+def measure(name: str) -> str:
+    return f"Measure {name}."
+
+
+@registry.completion("name", prompt="measure")
+async def names(value: str) -> list[str]:
+    return [value]
+
+
+@registry.around
+async def timed(invocation: Invocation, proceed: Callable[[Invocation], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    return await proceed(invocation)
+
+
+def on_change(change: Change) -> None:
+    print(change.kind, change.uri)
+
+
+stop: Callable[[], None] = registry.watch(on_change)
+stop()
+parts = Registry("parts", "1.0")
+parts.include(Registry("more", "1.0"), prefix="more_")
+registry.include(parts)
 
 application = asgi(registry, Settings(revisions=AdapterSet.default().versions[:2]))
 total: int = add(1, 2)

@@ -183,11 +183,12 @@ class Adapter:
         return {}
 
     def question_request(self, identifier: str, question: JsonObject) -> JsonObject:
-        """Nothing; there are no such requests here.
+        """A request of its own with an id.
 
-        schema: #/$defs/ServerRequest
+        page: client/sampling#creating-messages
+        page: client/roots#listing-roots
         """
-        raise contract.CannotAsk("this revision has no request by which a server asks")
+        return {"jsonrpc": "2.0", "id": identifier, **self.encode_question(question)}
 
     def questions_result(self, questions: Mapping[str, JsonObject], state: str) -> JsonObject:
         """An ordinary tool result whose text shows the call that finishes it, repeated in `_meta` for programs.
@@ -227,7 +228,7 @@ class Adapter:
 
         policy: seed: the answers come back as two ordinary arguments.
         """
-        arguments = {**params.get("arguments", {}), "mcpAnswers": dict(answers)}
+        arguments = {**(params.get("arguments") or {}), "mcpAnswers": dict(answers)}
         return {**params, "arguments": arguments if state is None else {**arguments, "mcpState": state}}
 
     def question_form(self, params: JsonObject) -> JsonObject:
@@ -276,7 +277,7 @@ class Adapter:
 
     # --- Message envelope ---
 
-    def split(self, payload: Json) -> list[JsonObject]:
+    def batching(self, payload: Json) -> list[JsonObject]:
         """Exactly one message; an array is refused.
 
         policy: seed: JSON-RPC is named but batches are not, and the next revision calls this one without support
@@ -284,7 +285,7 @@ class Adapter:
         """
         if isinstance(payload, list):
             raise contract.InvalidRequest("an array of messages is not allowed in this revision; send one message")
-        return [contract.as_message(payload)]
+        return [contract.as_message(payload, self.unreadable_id_is_null)]
 
     error_codes: ClassVar[Mapping[str, int]] = MappingProxyType(
         {
@@ -344,6 +345,13 @@ class Adapter:
 
     foreign_codes: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """page: server/resources#error-handling"""
+
+    meta_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "progressToken": "request",
+        }
+    )
+    """schema: #/$defs/Request"""
 
     def reserved_meta_key(self, key: str) -> bool:
         """None is, by its form.
@@ -482,6 +490,13 @@ class Adapter:
     version_header: ClassVar[str | None] = None
     """policy: project: on this transport the revision is served like its successor."""
 
+    headers: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "Mcp-Session-Id": "after the handshake",
+        }
+    )
+    """policy: project: on this transport the revision is served like its successor."""
+
     name_sources: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """policy: project: on this transport the revision is served like its successor."""
 
@@ -572,19 +587,19 @@ class Adapter:
         """
         return contract.without(result, "structuredContent")
 
-    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+    def input_schema(self, schema: JsonObject, plain: bool) -> contract.Simplified:
         """In the plain form, without references and without composition. A schema that cannot take it is refused.
 
         policy: seed: a client that cannot read a union or a reference would hide the tool entirely.
         """
-        return contract.plain(schema).schema
+        return contract.plain(schema)
 
-    def header_annotations(self, schema: JsonObject) -> JsonObject:
+    def header_annotations(self, schema: JsonObject) -> contract.Simplified:
         """No; a client would not repeat them, and a server that then asked for the headers would refuse it.
 
         policy: seed: a legacy client would not mirror them, and a server that required the header would deadlock.
         """
-        return contract.without_header_annotations(schema).schema
+        return contract.without_header_annotations(schema)
 
     wraps_output: ClassVar[bool] = False
     """schema: #/$defs/CallToolResult"""
@@ -642,10 +657,12 @@ class Adapter:
 
     def __init__(self) -> None:
         models = f"{__package__}.models"
-        self._client_requests = contract.Validators(models, self.client_requests)
-        self._client_notifications = contract.Validators(models, self.client_notifications)
-        self._server_requests = contract.Validators(models, {**self.server_requests, **self.embedded_requests})
-        self._server_notifications = contract.Validators(models, self.server_notifications)
+        self._client_requests = contract.Validators(models, self.client_requests, "JSONRPCRequest")
+        self._client_notifications = contract.Validators(models, self.client_notifications, "JSONRPCNotification")
+        self._server_requests = contract.Validators(
+            models, {**self.server_requests, **self.embedded_requests}, "JSONRPCRequest"
+        )
+        self._server_notifications = contract.Validators(models, self.server_notifications, "JSONRPCNotification")
         self._results = contract.Validators(
             f"{__package__}.models",
             {

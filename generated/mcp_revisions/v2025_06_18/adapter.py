@@ -52,7 +52,7 @@ _CREATE_MESSAGE_REQUEST_PARAMS = frozenset(
     }
 )
 _CREATE_MESSAGE_RESULT = frozenset({"_meta", "content", "model", "role", "stopReason"})
-_ELICIT_REQUEST_FORM_PARAMS = frozenset({"message", "requestedSchema"})
+_ELICIT_REQUEST_FORM_PARAMS = frozenset({"_meta", "message", "requestedSchema"})
 _ELICIT_RESULT = frozenset({"_meta", "action", "content"})
 _EMBEDDED_RESOURCE = frozenset({"_meta", "annotations", "resource", "type"})
 _GET_PROMPT_REQUEST_PARAMS = frozenset({"_meta", "arguments", "name"})
@@ -283,14 +283,14 @@ class Adapter:
 
     # --- Message envelope ---
 
-    def split(self, payload: Json) -> list[JsonObject]:
+    def batching(self, payload: Json) -> list[JsonObject]:
         """Exactly one message; an array is refused.
 
         page: changelog#major-changes
         """
         if isinstance(payload, list):
             raise contract.InvalidRequest("an array of messages is not allowed in this revision; send one message")
-        return [contract.as_message(payload)]
+        return [contract.as_message(payload, self.unreadable_id_is_null)]
 
     error_codes: ClassVar[Mapping[str, int]] = MappingProxyType(
         {
@@ -350,6 +350,13 @@ class Adapter:
 
     foreign_codes: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """page: server/resources#error-handling"""
+
+    meta_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "progressToken": "request",
+        }
+    )
+    """schema: #/$defs/Request"""
 
     def reserved_meta_key(self, key: str) -> bool:
         """One whose prefix has the protocol's name, or mcp, before its last label.
@@ -493,6 +500,18 @@ class Adapter:
     version_header: ClassVar[str | None] = "MCP-Protocol-Version"
     """page: basic/transports#protocol-version-header"""
 
+    headers: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "Mcp-Session-Id": "after the handshake",
+            "Last-Event-ID": "to take up a stream",
+            "MCP-Protocol-Version": "after the handshake",
+        }
+    )
+    """page: basic/transports#session-management
+    page: basic/transports#resumability-and-redelivery
+    page: basic/transports#protocol-version-header
+    """
+
     name_sources: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """page: basic/transports#streamable-http"""
 
@@ -583,7 +602,7 @@ class Adapter:
         schema: #/$defs/Tool/properties/outputSchema
         """
         schema = tool.get("outputSchema")
-        if schema is None or schema.get("type") == "object":
+        if schema is None or contract.member(schema, "type") == "object":
             return tool
         return contract.without(tool, "outputSchema")
 
@@ -596,19 +615,19 @@ class Adapter:
             return result
         return contract.without(result, "structuredContent")
 
-    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+    def input_schema(self, schema: JsonObject, plain: bool) -> contract.Simplified:
         """In the plain form, without references and without composition. A schema that cannot take it is refused.
 
         policy: seed: a client that cannot read a union or a reference would hide the tool entirely.
         """
-        return contract.plain(schema).schema
+        return contract.plain(schema)
 
-    def header_annotations(self, schema: JsonObject) -> JsonObject:
+    def header_annotations(self, schema: JsonObject) -> contract.Simplified:
         """No; a client would not repeat them, and a server that then asked for the headers would refuse it.
 
         policy: seed: a legacy client would not mirror them, and a server that required the header would deadlock.
         """
-        return contract.without_header_annotations(schema).schema
+        return contract.without_header_annotations(schema)
 
     wraps_output: ClassVar[bool] = True
     """page: server/tools#structured-content"""
@@ -667,10 +686,12 @@ class Adapter:
 
     def __init__(self) -> None:
         models = f"{__package__}.models"
-        self._client_requests = contract.Validators(models, self.client_requests)
-        self._client_notifications = contract.Validators(models, self.client_notifications)
-        self._server_requests = contract.Validators(models, {**self.server_requests, **self.embedded_requests})
-        self._server_notifications = contract.Validators(models, self.server_notifications)
+        self._client_requests = contract.Validators(models, self.client_requests, "JSONRPCRequest")
+        self._client_notifications = contract.Validators(models, self.client_notifications, "JSONRPCNotification")
+        self._server_requests = contract.Validators(
+            models, {**self.server_requests, **self.embedded_requests}, "JSONRPCRequest"
+        )
+        self._server_notifications = contract.Validators(models, self.server_notifications, "JSONRPCNotification")
         self._results = contract.Validators(
             f"{__package__}.models",
             {
@@ -867,7 +888,7 @@ class Adapter:
         return kept
 
     def _elicit_request_form_params(self, value: JsonObject) -> JsonObject:
-        """`ElicitRequestFormParams`, here without `_meta`, `mode`, `task`."""
+        """`ElicitRequestFormParams`, here without `mode`, `task`."""
         value = self.question_form(value)
         return contract.keep(value, _ELICIT_REQUEST_FORM_PARAMS)
 

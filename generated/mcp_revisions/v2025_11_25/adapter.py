@@ -328,14 +328,14 @@ class Adapter:
 
     # --- Message envelope ---
 
-    def split(self, payload: Json) -> list[JsonObject]:
+    def batching(self, payload: Json) -> list[JsonObject]:
         """Exactly one message; an array is refused.
 
         page: basic/transports#sending-messages-to-the-server
         """
         if isinstance(payload, list):
             raise contract.InvalidRequest("an array of messages is not allowed in this revision; send one message")
-        return [contract.as_message(payload)]
+        return [contract.as_message(payload, self.unreadable_id_is_null)]
 
     error_codes: ClassVar[Mapping[str, int]] = MappingProxyType(
         {
@@ -395,6 +395,17 @@ class Adapter:
 
     foreign_codes: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """page: server/resources#error-handling"""
+
+    meta_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "progressToken": "request",
+            "io.modelcontextprotocol/related-task": "any message",
+            "io.modelcontextprotocol/model-immediate-response": "result",
+        }
+    )
+    """schema: #/$defs/RequestParams
+    page: basic/utilities/tasks#related-task-metadata
+    """
 
     def reserved_meta_key(self, key: str) -> bool:
         """One whose prefix has the protocol's name, or mcp, as its second label.
@@ -541,6 +552,18 @@ class Adapter:
     version_header: ClassVar[str | None] = "MCP-Protocol-Version"
     """page: basic/transports#protocol-version-header"""
 
+    headers: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "MCP-Session-Id": "after the handshake",
+            "Last-Event-ID": "to take up a stream",
+            "MCP-Protocol-Version": "after the handshake",
+        }
+    )
+    """page: basic/transports#session-management
+    page: basic/transports#resumability-and-redelivery
+    page: basic/transports#protocol-version-header
+    """
+
     name_sources: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """page: basic/transports#streamable-http"""
 
@@ -582,6 +605,7 @@ class Adapter:
             "unsupported_version": 400,
             "missing_client_capability": 200,
             "resource_not_found": 200,
+            "url_elicitation_required": 200,
             "unauthorized": 401,
             "forbidden": 403,
         }
@@ -631,7 +655,7 @@ class Adapter:
         schema: #/$defs/Tool/properties/outputSchema
         """
         schema = tool.get("outputSchema")
-        if schema is None or schema.get("type") == "object":
+        if schema is None or contract.member(schema, "type") == "object":
             return tool
         return contract.without(tool, "outputSchema")
 
@@ -644,20 +668,20 @@ class Adapter:
             return result
         return contract.without(result, "structuredContent")
 
-    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+    def input_schema(self, schema: JsonObject, plain: bool) -> contract.Simplified:
         """Without branches for null; in the plain form if the tool asks for it.
 
         policy: seed: a client that cannot read a nullable union would hide the tool entirely.
         page: basic/index#schema-dialect
         """
-        return (contract.plain(schema) if plain else contract.without_null(schema)).schema
+        return contract.plain(schema) if plain else contract.without_null(schema)
 
-    def header_annotations(self, schema: JsonObject) -> JsonObject:
+    def header_annotations(self, schema: JsonObject) -> contract.Simplified:
         """No; a client would not repeat them, and a server that then asked for the headers would refuse it.
 
         policy: seed: a legacy client would not mirror them, and a server that required the header would deadlock.
         """
-        return contract.without_header_annotations(schema).schema
+        return contract.without_header_annotations(schema)
 
     wraps_output: ClassVar[bool] = True
     """page: server/tools#structured-content"""

@@ -234,7 +234,8 @@ class Adapter:
         page: basic/patterns/mrtr#inputrequiredresult
         """
         asked = {key: self.encode_question(question) for key, question in questions.items()}
-        return {"resultType": "input_required", "inputRequests": asked, "requestState": state}
+        result: JsonObject = {"resultType": "input_required", "inputRequests": asked, "requestState": state}
+        return contract.without(result, "inputRequests") if not asked else result
 
     def read_answers(self, params: JsonObject) -> contract.Answered:
         """In two members of the params.
@@ -257,7 +258,10 @@ class Adapter:
         """
         if result.get("resultType") != "input_required":
             return None
-        return contract.Questions(result.get("inputRequests") or {}, result.get("requestState"))
+        questions, state = result.get("inputRequests"), result.get("requestState")
+        return contract.Questions(
+            questions if isinstance(questions, dict) else {}, state if isinstance(state, str) else None
+        )
 
     def answer_params(self, params: JsonObject, answers: Mapping[str, Json], state: str | None) -> JsonObject:
         """In two members of the params; the state exactly as it came, or not at all.
@@ -314,14 +318,14 @@ class Adapter:
 
     # --- Message envelope ---
 
-    def split(self, payload: Json) -> list[JsonObject]:
+    def batching(self, payload: Json) -> list[JsonObject]:
         """Exactly one message; an array is refused.
 
         page: basic/transports/streamable-http#sending-messages
         """
         if isinstance(payload, list):
             raise contract.InvalidRequest("an array of messages is not allowed in this revision; send one message")
-        return [contract.as_message(payload)]
+        return [contract.as_message(payload, self.unreadable_id_is_null)]
 
     error_codes: ClassVar[Mapping[str, int]] = MappingProxyType(
         {
@@ -391,6 +395,26 @@ class Adapter:
     )
     """page: basic/index#error-codes
     page: server/resources#error-handling
+    """
+
+    meta_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "progressToken": "request",
+            "io.modelcontextprotocol/protocolVersion": "request",
+            "io.modelcontextprotocol/clientCapabilities": "request",
+            "io.modelcontextprotocol/clientInfo": "request",
+            "io.modelcontextprotocol/logLevel": "request",
+            "io.modelcontextprotocol/serverInfo": "result",
+            "io.modelcontextprotocol/subscriptionId": "notification",
+            "traceparent": "any message",
+            "tracestate": "any message",
+            "baggage": "any message",
+        }
+    )
+    """page: basic/index#_meta
+    schema: #/$defs/RequestMetaObject
+    schema: #/$defs/ResultMetaObject
+    schema: #/$defs/NotificationMetaObject
     """
 
     def reserved_meta_key(self, key: str) -> bool:
@@ -467,7 +491,8 @@ class Adapter:
 
         schema: #/$defs/ResultMetaObject
         """
-        return (result.get("_meta") or {}).get("io.modelcontextprotocol/serverInfo")
+        server = contract.member(result, "_meta", "io.modelcontextprotocol/serverInfo")
+        return server if isinstance(server, dict) else None
 
     def client_declaration(self, params: JsonObject, remembered: contract.Declaration | None) -> contract.Declaration:
         """What this request declares; nothing is taken from an earlier one.
@@ -499,6 +524,7 @@ class Adapter:
 
         schema: #/$defs/RequestMetaObject
         page: basic/index#_meta
+        policy: project: a declaration of another shape declares nothing, so it counts as missing.
         """
         meta = contract.member(message, "params", "_meta")
         if not isinstance(meta, dict):
@@ -508,6 +534,18 @@ class Adapter:
         for key in ("io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"):
             if key not in meta:
                 raise contract.MissingRequestMeta(f"params._meta lacks {key}")
+        capabilities = meta["io.modelcontextprotocol/clientCapabilities"]
+        if not isinstance(capabilities, dict):
+            raise contract.MissingRequestMeta("params._meta: the client's capabilities are no object")
+        for name, declared in capabilities.items():
+            if not isinstance(declared, dict) and name in (
+                "elicitation",
+                "sampling",
+                "roots",
+                "extensions",
+                "experimental",
+            ):
+                raise contract.MissingRequestMeta(f"params._meta: the client's capability {name} is no object")
 
     deprecated: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
@@ -566,6 +604,18 @@ class Adapter:
     version_header: ClassVar[str | None] = "MCP-Protocol-Version"
     """page: basic/transports/streamable-http#protocol-version-header"""
 
+    headers: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "MCP-Protocol-Version": "always",
+            "Mcp-Method": "with a request",
+            "Mcp-Name": "with a request for something named",
+            "Mcp-Param-*": "with a tool call whose parameters say so",
+        }
+    )
+    """page: basic/transports/streamable-http#request-metadata
+    page: basic/transports/streamable-http#custom-headers-from-tool-parameters
+    """
+
     name_sources: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "tools/call": "name",
@@ -581,7 +631,7 @@ class Adapter:
         page: basic/transports/streamable-http#server-validation
         page: basic/transports/streamable-http#standard-request-headers
         """
-        if "id" not in message:
+        if "id" not in message or "method" not in message:
             return
         contract.check_mirrored(headers, "MCP-Protocol-Version", self.version)
         contract.check_mirrored(headers, "Mcp-Method", message["method"])
@@ -682,19 +732,19 @@ class Adapter:
         """
         return result
 
-    def input_schema(self, schema: JsonObject, plain: bool) -> JsonObject:
+    def input_schema(self, schema: JsonObject, plain: bool) -> contract.Simplified:
         """The one that was declared.
 
         page: server/tools#tool
         """
-        return schema
+        return contract.Simplified(schema, ())
 
-    def header_annotations(self, schema: JsonObject) -> JsonObject:
+    def header_annotations(self, schema: JsonObject) -> contract.Simplified:
         """Yes.
 
         page: server/tools#x-mcp-header
         """
-        return schema
+        return contract.Simplified(schema, ())
 
     wraps_output: ClassVar[bool] = False
     """page: server/tools#structured-content"""
@@ -963,6 +1013,12 @@ class Adapter:
         kept = contract.keep(value, _DISCOVER_RESULT)
         if "capabilities" in kept:
             kept["capabilities"] = self._server_capabilities(kept["capabilities"])
+        if "cacheScope" not in kept:
+            kept["cacheScope"] = self.cache_scope
+        if "resultType" not in kept:
+            kept["resultType"] = self.result_type
+        if "ttlMs" not in kept:
+            kept["ttlMs"] = self.cache_lifetime
         return kept
 
     def _elicit_request(self, value: JsonObject) -> JsonObject:
@@ -1033,6 +1089,8 @@ class Adapter:
         kept = contract.keep(value, _INPUT_REQUIRED_RESULT)
         if "inputRequests" in kept:
             kept["inputRequests"] = {name: self._input_request(item) for name, item in kept["inputRequests"].items()}
+        if "resultType" not in kept:
+            kept["resultType"] = self.result_type
         return kept
 
     def _list_prompts_result(self, value: JsonObject) -> JsonObject:
@@ -1269,7 +1327,10 @@ class Adapter:
 
     def _subscriptions_listen_result(self, value: JsonObject) -> JsonObject:
         """`SubscriptionsListenResult`."""
-        return contract.keep(value, _SUBSCRIPTIONS_LISTEN_RESULT)
+        kept = contract.keep(value, _SUBSCRIPTIONS_LISTEN_RESULT)
+        if "resultType" not in kept:
+            kept["resultType"] = self.result_type
+        return kept
 
     def _text_content(self, value: JsonObject) -> JsonObject:
         """`TextContent`."""

@@ -22,7 +22,7 @@ def command(settings: Settings, concern: str) -> None:
     \b
     Examples:
       revgen explain error_codes
-      revgen explain split --json
+      revgen explain batching --json
     """
     specification = load_specification(settings.root)
     found = explain(specification, concern)

@@ -21,7 +21,15 @@ from ..schemas import load_schemas
 from ..vocabulary import load_rules
 from .diff import differences_text
 from .import_schema import refuse, report_data, report_text
-from .options import Settings, found_by_lint, problem_data, require_revision, show_problems, takes_settings
+from .options import (
+    Settings,
+    found_by_lint,
+    hint_at_remarks,
+    problem_data,
+    require_revision,
+    show_problems,
+    takes_settings,
+)
 
 
 @click.command(name="new")
@@ -89,7 +97,9 @@ def command(
         lines += ["", f"From {beside} to {revision}:", differences_text(schema_sections(differences))]
     settings.show(data, "\n".join(lines))
     if not settings.as_json:
-        show_problems(problems, to_error=True)
+        marks = [problem for problem in problems if problem.degree == "mark"]
+        show_problems((problem for problem in problems if problem not in marks), to_error=True)
+        hint_at_remarks(marks)
 
 
 def _differences(root: pathlib.Path, old: str, new: str) -> SchemaDifferences | None:

@@ -63,10 +63,11 @@ def takes_settings(
                 function(settings, **options)
             except SpecificationError as error:
                 # With JSON the problems are the data; without, they are what went wrong with making it.
+                faults = [problem for problem in error.problems if problem.degree == "fault"]
                 if as_json:
-                    settings.show({"problems": [problem_data(problem) for problem in error.problems]}, "")
+                    settings.show({"problems": [problem_data(problem) for problem in faults]}, "")
                 else:
-                    show_problems(error.problems, to_error=True)
+                    show_problems(faults, to_error=True)
                 sys.exit(1)
 
         return command
@@ -76,7 +77,7 @@ def takes_settings(
 
 def problem_data(problem: Problem) -> dict[str, Any]:
     """A problem as JSON has it."""
-    return {**dataclasses.asdict(problem.place), "message": problem.message}
+    return {**dataclasses.asdict(problem.place), "message": problem.message, "degree": problem.degree}
 
 
 def show_problems(problems: collections.abc.Iterable[Problem], *, to_error: bool = False) -> None:

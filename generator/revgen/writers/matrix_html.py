@@ -29,9 +29,10 @@ a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 2
 nav a { margin-right: .75rem; white-space: nowrap; display: inline-block; }
 table { border-collapse: collapse; width: 100%; table-layout: fixed; }
 th, td { border: 1px solid var(--line); padding: .35rem .5rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+thead th:first-child { width: 24%; }
 thead th { position: sticky; top: 0; background: var(--paper); }
 tbody th { font-weight: 600; }
-th p { margin: .15rem 0 0; font-weight: 400; font-size: .85rem; color: var(--soft); }
+th p { margin: .15rem 0 0; font-weight: 400; font-size: .87em; color: var(--soft); }
 ul { list-style: none; margin: 0; padding: 0; }
 td.changed { background: var(--mark); }
 li.changed { font-weight: 600; }

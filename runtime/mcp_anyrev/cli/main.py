@@ -11,6 +11,7 @@ import sys
 
 import click
 
+from mcp_anyrev.cli.explain import explain
 from mcp_anyrev.cli.serve import serve
 
 
@@ -23,6 +24,7 @@ def group(context: click.Context) -> None:
         context.color = False
 
 
+group.add_command(explain)
 group.add_command(serve)
 
 

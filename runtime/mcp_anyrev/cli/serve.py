@@ -5,38 +5,41 @@ Rule: what cannot be served is said in one line, before anything listens.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
-from mcp_revisions import VERSIONS
+
+from mcp_anyrev.cli.help import CommandWithExamples, known_revision
+
+if TYPE_CHECKING:
+    from mcp_revisions.protocol import Adapter
 
 
-class _WithExamples(click.Command):
-    """Help that ends with examples, their revisions taken from those that there are."""
+class _Serve(CommandWithExamples):
+    examples: ClassVar[tuple[str, ...]] = (
+        "mcp-anyrev serve examples/gates.py:registry",
+        "mcp-anyrev serve shop.tools:registry --port 8080 --path /api/mcp",
+        "mcp-anyrev serve shop.tools:registry --revisions {newest},{oldest}",
+        "mcp-anyrev serve shop.tools:registry --transport sse",
+    )
 
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        newest, *_, oldest = VERSIONS
-        with formatter.section("Examples"):
-            formatter.write_text("mcp-anyrev serve examples/gates.py:registry")
-            formatter.write_text("mcp-anyrev serve shop.tools:registry --port 8080 --path /api/mcp")
-            formatter.write_text(f"mcp-anyrev serve shop.tools:registry --revisions {newest},{oldest}")
+
+_PATHS = {"http": "/mcp", "sse": "/sse"}
+"""A transport → the path of its address, if nothing is said."""
 
 
 def _revisions(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     if value is None:
         return None
-    asked = tuple(one.strip() for one in value.split(",") if one.strip())
-    unknown = [one for one in asked if one not in VERSIONS]
-    if unknown or not asked:
-        raise click.BadParameter(f"{', '.join(unknown) or 'none given'}; known: {', '.join(VERSIONS)}")
-    return asked
+    return tuple(known_revision(one.strip()) for one in value.split(","))
 
 
-@click.command(cls=_WithExamples)
+@click.command(cls=_Serve)
 @click.argument("target", metavar="MODULE:REGISTRY")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Interface to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 for any that is free.")
-@click.option("--path", default="/mcp", show_default=True, help="Path of the address.")
+@click.option("--transport", type=click.Choice(sorted(_PATHS)), default="http", show_default=True, help="How to speak.")
+@click.option("--path", default=None, help="Path of the address; /mcp over http, /sse over sse, if not given.")
 @click.option("--revisions", metavar="REV,REV", callback=_revisions, help="Serve only these; all if not given.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Another name that clients reach it by.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="Another origin that may use it.")
@@ -44,12 +47,13 @@ def serve(
     target: str,
     host: str,
     port: int,
-    path: str,
+    transport: str,
+    path: str | None,
     revisions: tuple[str, ...] | None,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
 ) -> None:
-    """Serve REGISTRY of MODULE over Streamable HTTP, until it is interrupted.
+    """Serve REGISTRY of MODULE until it is interrupted: over Streamable HTTP, or over HTTP+SSE for old clients.
 
     MODULE is a dotted name or a .py file. The URL is written to stdout once the server listens.
     """
@@ -63,16 +67,27 @@ def serve(
         registry = load_registry(target)
     except TargetFault as fault:
         raise click.BadParameter(str(fault), param_hint="MODULE:REGISTRY") from None
+    if transport == "sse" and not any(adapter.served_on_http_sse for adapter in _adapters(revisions)):
+        raise click.BadParameter(
+            f"none of these is served over sse: {', '.join(revisions or ())}", param_hint="--revisions"
+        )
     settings = Settings(revisions=revisions, allowed_hosts=(*LOOPBACK, *hosts), allowed_origins=(*LOOPBACK, *origins))
+    path = path or _PATHS[transport]
     try:
-        asyncio.run(_run(registry, settings, host, port, path))
+        asyncio.run(_run(registry, settings, host, port, transport, path))
     except KeyboardInterrupt:
         sys.exit(0)
     except OSError as error:
         raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
 
 
-async def _run(registry: Any, settings: Any, host: str, port: int, path: str) -> None:
+def _adapters(revisions: tuple[str, ...] | None) -> list[Adapter]:
+    from mcp_revisions import AdapterSet
+
+    return list(AdapterSet(revisions).by_version.values())
+
+
+async def _run(registry: Any, settings: Any, host: str, port: int, transport: str, path: str) -> None:
     import asyncio
     import signal
 
@@ -81,6 +96,7 @@ async def _run(registry: Any, settings: Any, host: str, port: int, path: str) ->
     stopped = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, stopped.set)
-    async with running(registry, settings, host=host, port=port, path=path) as url:
+    over_http, over_sse = (path, None) if transport == "http" else (None, path)
+    async with running(registry, settings, host=host, port=port, path=over_http, sse_path=over_sse) as url:
         click.echo(url)
         await stopped.wait()

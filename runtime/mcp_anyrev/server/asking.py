@@ -1,225 +1,158 @@
-"""The ways in which a question reaches a person, behind one method.
+"""How a question reaches the client, decided for each question.
 
-Rule: an answer counts only for the very question that was asked, from whom it was asked, while it is open. Which way is taken, the
-adapter's flags say.
+Rule: pushed where the revision has the request as one of the server's own; otherwise the call ends in the question, and the
+client answers by calling again. An answer counts only for the very question that was asked.
 Specification: basic/patterns/mrtr#basic-workflow
 """
 
 from __future__ import annotations
 
 import asyncio
-import secrets
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from mcp_contract import CannotAsk, Declaration, InvalidParams, Json, JsonObject, MissingClientCapability
-from pydantic_core import to_json
+from mcp_contract import CannotAsk, Json, JsonObject, MissingClientCapability
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from mcp_anyrev.server.failures import ToolError
-from mcp_anyrev.server.questions import Answer, Question, judge
+from mcp_anyrev.server.questions import Answer, Question
+from mcp_anyrev.server.unfinished import Unfinished
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.storage import Hub
+    from mcp_anyrev.server.calls import Call
+    from mcp_anyrev.server.pushing import Pusher
 
 Questions = Mapping[str, Question[Any]]
 
 
 class Suspended(BaseException):
-    """A handler ends here, because its question has to be answered first. `except Exception` lets it pass, on purpose."""
+    """A handler ends here, and runs again later. `except Exception` lets it pass, on purpose."""
 
 
-class Asker(Protocol):
-    """A way to ask."""
+class Asker:
+    """Asks for one attempt at a call, and keeps what the next one has to know.
+
+    Args:
+        call: the request.
+        unfinished: what earlier attempts left.
+        given: the answers that came with this attempt, by key, not yet judged.
+        pusher: asks on the stream of the call.
+    """
+
+    def __init__(self, call: Call, unfinished: Unfinished, given: Mapping[str, Json], pusher: Pusher) -> None:
+        self._adapter = call.context.adapter
+        self._capabilities = call.client.capabilities
+        self._method = call.method
+        self._given = given
+        self._pusher = pusher
+        self._seen: dict[str, str] = {}
+        self._pending: dict[str, Question[Any]] = {}
+        self._pushed: list[Question[Any]] = []
+        self._waiting: set[asyncio.Future[Any]] = set()
+        self.unfinished = unfinished
 
     async def ask_many(self, questions: Questions) -> dict[str, Answer[Any]]:
         """Answers by key; what it raises, `Exchange.ask` tells."""
-        ...
-
-
-@dataclass(slots=True)
-class Unfinished:
-    """What is known of a call that has asked.
-
-    Attributes:
-        answered: key → digest of the question, and the answer that counted.
-        open: key → digest of a question that has been asked and not answered.
-    """
-
-    answered: dict[str, tuple[str, JsonObject]] = field(default_factory=dict)
-    open: dict[str, str] = field(default_factory=dict)
-
-    def to_json(self) -> JsonObject:
-        """As JSON, to be kept or to travel."""
-        return {"answered": {key: list(value) for key, value in self.answered.items()}, "open": self.open}
-
-    @classmethod
-    def from_json(cls, kept: JsonObject) -> Unfinished:
-        """What `to_json` gave."""
-        return cls({key: (digest, said) for key, (digest, said) in kept["answered"].items()}, dict(kept["open"]))
-
-
-class RoundAsker:
-    """Asks by ending the call: the client answers by calling again, and the handler runs from its beginning.
-
-    Args:
-        adapter: the revision.
-        client: what the client declared.
-        unfinished: what earlier attempts left.
-        given: the answers that came with this attempt, by key, not yet judged.
-    """
-
-    def __init__(
-        self, adapter: Adapter, client: Declaration, unfinished: Unfinished, given: Mapping[str, Json]
-    ) -> None:
-        self._adapter = adapter
-        self._client = client
-        self._unfinished = unfinished
-        self._given = given
-        self._seen: dict[str, str] = {}
-        self.pending: dict[str, Question[Any]] = {}
-
-    async def ask_many(self, questions: Questions) -> dict[str, Answer[Any]]:
-        """See `Asker.ask_many`."""
-        answers = {}
+        answers: dict[str, Answer[Any]] = {}
+        pushed: list[str] = []
         for key, question in questions.items():
             digest = question.digest
             if self._seen.setdefault(key, digest) != digest:
                 raise ValueError(f"the key {key!r} names two questions; give each question its own")
-            answer = self._answer(key, question, digest)
+            answer = self._known(key, question, digest)
             if answer is not None:
                 answers[key] = answer
+                continue
+            self._check(question)
+            if question.method in self._adapter.server_requests:
+                pushed.append(key)
             else:
-                check_askable(self._adapter, self._client, question)
-                self.pending[key] = question
+                self._pending[key] = question
+        if pushed:
+            answers |= await self._push({key: questions[key] for key in pushed})
         if len(answers) < len(questions):
-            await asyncio.sleep(0)  # whatever is asked beside this joins the round
-            raise Suspended
-        return answers
+            await self.suspend()
+        return {key: answers[key] for key in questions}
 
-    def _answer(self, key: str, question: Question[Any], digest: str) -> Answer[Any] | None:
-        known = self._unfinished.answered.get(key)
+    async def suspend(self) -> NoReturn:
+        """End this attempt, once everything that goes on beside it has asked its questions or has its pushed answers."""
+        await asyncio.sleep(0)
+        while self._waiting:
+            await asyncio.wait(self._waiting)
+        raise Suspended
+
+    def outcome(self) -> dict[str, JsonObject]:
+        """The round to send, questions by key, now noted as open; nothing where none has been asked in this way."""
+        self.unfinished.open = {key: question.digest for key, question in self._pending.items()}
+        return {key: question.request() for key, question in self._pending.items()}
+
+    def completed(self, question: Question[Any]) -> None:
+        """Say that what a pushed question asked to be done elsewhere is done, where the revision can."""
+        told = question.completion(self._adapter)
+        if told is not None and any(question is one for one in self._pushed):
+            self._pusher.tell(told)
+
+    def _known(self, key: str, question: Question[Any], digest: str) -> Answer[Any] | None:
+        known = self.unfinished.answered.get(key)
         if known is not None and known[0] == digest:
-            return judge(question, known[1])
-        if key not in self._given or self._unfinished.open.get(key) != digest:
+            return question.judge(self._adapter, known[1])
+        if key not in self._given or not (question.unasked or self.unfinished.open.get(key) == digest):
             return None
-        said = self._given[key]
-        answer = judge(question, said)
+        answer = question.judge(self._adapter, self._given[key])
         if answer is not None:
-            self._unfinished.answered[key] = (digest, _kept(answer))
-            del self._unfinished.open[key]
+            self.unfinished.answered[key] = (digest, question.kept(answer))
         return answer
 
-    def outcome(self) -> tuple[dict[str, JsonObject], Unfinished]:
-        """The round to send: the questions by key, and what has to be known when their answers come."""
-        questions = {key: question.request() for key, question in self.pending.items()}
-        opened = {key: question.digest for key, question in self.pending.items()}
-        return questions, Unfinished(self._unfinished.answered, opened)
+    async def _push(self, questions: Questions) -> dict[str, Answer[Any]]:
+        self._pushed += questions.values()
+        answering = asyncio.gather(*(self._pusher.ask(question) for question in questions.values()))
+        self._waiting.add(answering)
+        try:
+            answers = dict(zip(questions, await answering, strict=True))
+        finally:
+            self._waiting.discard(answering)
+        for key, answer in answers.items():
+            if answer.action is not None:  # where nobody answered, the next attempt may ask again
+                self.unfinished.answered[key] = (questions[key].digest, questions[key].kept(answer))
+        return answers
+
+    def _check(self, question: Question[Any]) -> None:
+        adapter = self._adapter
+        if question.method not in adapter.server_requests:
+            ends = question.method in adapter.embedded_requests or adapter.asks_in_arguments
+            if not ends or not adapter.askable_methods.get(self._method):
+                raise CannotAsk(f"{self._method} cannot ask anything in the negotiated revision")
+        missing = question.undeclared(adapter, self._capabilities)
+        if missing is not None:
+            refuse_undeclared(adapter, missing)
 
 
-class PushAsker:
-    """Asks by a request of the server's own while the call goes on, and waits for the response.
+def refuse_undeclared(adapter: Adapter, missing: JsonObject) -> NoReturn:
+    """Refuse a call that needs what the client did not declare.
 
     Args:
         adapter: the revision.
-        client: what the client declared.
-        asked: who is asked, as `sender` names them.
-        hub: brings the response from whichever worker it reaches.
-        send: puts a message on the stream of the call.
-        timeout: for how many seconds an answer is waited for.
-    """
-
-    def __init__(
-        self,
-        adapter: Adapter,
-        client: Declaration,
-        asked: JsonObject,
-        hub: Hub,
-        send: Callable[[bytes], None],
-        timeout: float,
-    ) -> None:
-        self._adapter = adapter
-        self._client = client
-        self._asked = asked
-        self._hub = hub
-        self._send = send
-        self._timeout = timeout
-
-    async def ask_many(self, questions: Questions) -> dict[str, Answer[Any]]:
-        """See `Asker.ask_many`."""
-        for question in questions.values():
-            check_askable(self._adapter, self._client, question)
-        answers = await asyncio.gather(*(self._ask(question) for question in questions.values()))
-        return dict(zip(questions, answers, strict=True))
-
-    async def _ask(self, question: Question[Any]) -> Answer[Any]:
-        identifier = secrets.token_urlsafe(24)
-        end = time.monotonic() + self._timeout
-        async with self._hub.listen(topic_of(identifier)) as listener:
-            self._send(to_json(self._adapter.question_request(identifier, question.request())))
-            while (left := end - time.monotonic()) > 0:
-                came = await listener.next(left)
-                if came is not None and came["from"] == self._asked:
-                    return self._judged(question, came["message"])
-        told = {"requestId": identifier, "reason": f"no answer within {self._timeout:g} s"}
-        self._send(to_json(self._adapter.encode_notification("notifications/cancelled", told)))
-        return Answer(False, None, {})
-
-    def _judged(self, question: Question[Any], response: JsonObject) -> Answer[Any]:
-        said = response.get("result")
-        try:
-            self._adapter.check_answer(question.request()["method"], said)
-        except InvalidParams:
-            return Answer(False, None, {})
-        return judge(question, said) or Answer(False, None, {})
-
-
-class NoAsker:
-    """Asks nobody: the request is of a kind that cannot.
-
-    Args:
-        method: the method of the request.
-    """
-
-    def __init__(self, method: str) -> None:
-        self._method = method
-
-    async def ask_many(self, questions: Questions) -> dict[str, Answer[Any]]:
-        """See `Asker.ask_many`."""
-        raise CannotAsk(f"{self._method} cannot ask anything in the negotiated revision")
-
-
-def check_askable(adapter: Adapter, client: Declaration, question: Question[Any]) -> None:
-    """See that the client said that it can be asked like this.
+        missing: the missing part of the client capabilities, in canonical form.
 
     Raises:
-        MissingClientCapability: it did not, and the revision has an error for that.
-        ToolError: it did not.
+        MissingClientCapability: the revision has an error for that.
+        ToolError: it has none.
     """
-    if adapter.may_be_asked(client.capabilities, question.mode):
-        return
+    error = MissingClientCapability(missing)
     if adapter.refuses_undeclared:
-        raise MissingClientCapability(adapter.required_to_ask(question.mode))
-    raise ToolError(f"this has to ask the user a question ({question.mode}), but the client cannot be asked one")
+        raise error
+    raise ToolError(error.message)
 
 
-def topic_of(identifier: str) -> str:
-    """Where the hub carries the answers to a pushed question."""
-    return f"question/{identifier}"
+def plain_json(value: Any) -> Json:
+    """A value as JSON that can be kept.
 
-
-def sender(session: str | None, principal: str | None) -> JsonObject:
-    """Who sends a message, so that it can be compared with who was asked."""
-    return {"session": session, "principal": principal}
-
-
-def posted(sent_by: JsonObject, message: JsonObject) -> JsonObject:
-    """A posted response with who posted it, as it travels through the hub."""
-    return {"from": sent_by, "message": message}
-
-
-def _kept(answer: Answer[Any]) -> JsonObject:
-    return {"action": answer.action, "content": answer.content}
+    Raises:
+        TypeError: it cannot be written as JSON.
+    """
+    try:
+        return to_jsonable_python(value, by_alias=True)
+    except (PydanticSerializationError, ValueError) as error:
+        raise TypeError(f"only what can be written as JSON can be kept: {error}") from None

@@ -1,21 +1,26 @@
 """One attempt at a request that may ask: what came back with it, who asks, and what goes out if the answer has to come first.
 
-Rule: the same for everything that takes an `Exchange`; only here do the three flags of asking decide anything.
+Rule: the same for everything that takes an `Exchange`. A handler that ends without a question, to be continued, is continued by
+the client where a result can say so, and by the server itself where none can.
 Specification: basic/patterns/mrtr#basic-workflow
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from mcp_contract import JsonObject
+from mcp_contract import InternalError, Json, JsonObject
 
-from mcp_anyrev.server.asking import Asker, NoAsker, PushAsker, RoundAsker, Suspended, Unfinished, sender
+from mcp_anyrev.server.asking import Asker, Suspended
 from mcp_anyrev.server.exchange import Exchange
+from mcp_anyrev.server.pushing import Pusher, sender
 from mcp_anyrev.server.sealing import Seal
-from mcp_anyrev.server.unfinished import Keeper, SealedKeeper, StoredKeeper, purpose_of
+from mcp_anyrev.server.unfinished import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -25,6 +30,10 @@ if TYPE_CHECKING:
     from mcp_anyrev.storage import Hub, SessionStore
 
 Work = Callable[[JsonObject, Exchange], Awaitable[JsonObject]]
+
+_NONE_GIVEN: Mapping[str, Json] = MappingProxyType({})
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 2.0
 
 
 class Attempts:
@@ -55,7 +64,7 @@ class Attempts:
         self._hub = hub
         self._clock = clock
 
-    async def run(self, call: Call, target: str, params: JsonObject, work: Work) -> JsonObject:
+    async def run(self, call: Call, target: str, params: JsonObject, work: Work, *, once: bool = False) -> JsonObject:
         """Run one attempt.
 
         Args:
@@ -63,46 +72,62 @@ class Attempts:
             target: which tool, prompt or resource it is for.
             params: its params as sent.
             work: from the params without anything that belongs to asking to a result in canonical form.
+            once: may what an attempt left be taken up only once?
 
         Returns:
             The result as the revision has it: the finished one, or the one that asks.
 
         Raises:
-            InvalidParams: the echoed state is not of this call.
+            InvalidParams: the echoed state is not of this call, or is used up.
             ProtocolError: the work ended in an error.
         """
-        adapter, context = call.context.adapter, call.context
-        answered = adapter.read_answers(params)
-        own = answered.params
-        if adapter.can_push_ask or not adapter.askable_methods.get(call.method):
-            asker: Asker = self._pushing(call) if adapter.askable_methods.get(call.method) else NoAsker(call.method)
-            return self._finished(call, await work(own, Exchange(asker, call.client, context.principal)))
-        arguments = own.get("arguments", {})
-        purpose = purpose_of(self._name, context.principal, call.method, target, arguments)
+        adapter, pusher = call.context.adapter, self._pusher(call)
+        ends = not adapter.can_push_ask and adapter.askable_methods.get(call.method, False)
         keeper: Keeper = self._sealed if adapter.can_ask else self._stored
-        unfinished = Unfinished() if answered.state is None else await keeper.load(answered.state, purpose)
-        rounds = RoundAsker(adapter, call.client, unfinished, answered.answers)
-        try:
-            return self._finished(call, await work(own, Exchange(rounds, call.client, context.principal)))
-        except Suspended:
-            questions, unfinished = rounds.outcome()
-        state = await keeper.save(unfinished, purpose)
+        purpose, unfinished, given, own = b"", Unfinished(), _NONE_GIVEN, params
+        if ends:
+            own, given, state = adapter.read_answers(params)
+            arguments = own.get("arguments", {})
+            purpose = purpose_of(self._name, call.context.principal, call.method, target, arguments)
+            if state is not None:
+                unfinished = await keeper.load(state, purpose, once)
+        pauses = _pauses(self._settings.ask_timeout_seconds)
+        while True:
+            asker = Asker(call, unfinished, given, pusher)
+            try:
+                result = await work(own, Exchange(asker, call))
+                return adapter.encode_result(call.method, result, self._server(adapter))
+            except Suspended:
+                questions = asker.outcome()
+            if ends and (questions or adapter.can_ask):
+                break
+            await asyncio.sleep(next(pauses))
+        state = await keeper.save(unfinished, purpose, once)
         return adapter.signed_result(adapter.questions_result(questions, state), self._server(adapter))
 
-    def _finished(self, call: Call, result: JsonObject) -> JsonObject:
-        adapter = call.context.adapter
-        return adapter.encode_result(call.method, result, self._server(adapter))
-
-    def _pushing(self, call: Call) -> PushAsker:
+    def _pusher(self, call: Call) -> Pusher:
         context = call.context
         asked = sender(None if context.session is None else context.session.name, context.principal)
-        timeout = self._settings.ask_timeout_seconds
-        return PushAsker(context.adapter, call.client, asked, self._hub, context.send, timeout)
+        return Pusher(context.adapter, asked, self._hub, context.send, self._settings.ask_timeout_seconds)
 
     @cached_property
     def _sealed(self) -> SealedKeeper:
-        return SealedKeeper(Seal(self._settings.keys, self._settings.state_ttl_seconds, self._clock))
+        ttl = self._settings.state_ttl_seconds
+        return SealedKeeper(Seal(self._settings.keys, ttl, self._clock), self._store, ttl)
 
     @cached_property
     def _stored(self) -> StoredKeeper:
         return StoredKeeper(self._store, self._settings.state_ttl_seconds)
+
+
+def _pauses(seconds: float) -> Iterator[float]:
+    """How long to wait before a handler that is to be continued runs again: not at all at first, then longer and longer.
+
+    Raises:
+        InternalError: so many seconds are over.
+    """
+    end, pause = time.monotonic() + seconds, 0.0
+    while time.monotonic() + pause < end:
+        yield pause
+        pause = min(max(2 * pause, _FIRST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
+    raise InternalError("the call could not be continued in time")

@@ -15,14 +15,16 @@ from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from pydantic_core import to_json
 
-from mcp_anyrev.server.asking import posted, sender, topic_of
 from mcp_anyrev.server.attempts import Attempts
 from mcp_anyrev.server.calls import Call, Context
-from mcp_anyrev.server.exchange import Exchange
+from mcp_anyrev.server.declared_methods import DeclaredMethods
+from mcp_anyrev.server.lifespans import Lifespans
+from mcp_anyrev.server.live import Live
 from mcp_anyrev.server.offers import Offer
+from mcp_anyrev.server.principals import challenge
+from mcp_anyrev.server.pushing import posted, sender, topic_of
 from mcp_anyrev.server.registry import Registry
 from mcp_anyrev.server.sessions import Sessions
-from mcp_anyrev.server.tool_calls import run_tool
 from mcp_anyrev.server.wire import JSON_HEADERS, OK, Response, error_message, result_message
 from mcp_anyrev.settings import Settings
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
@@ -55,6 +57,9 @@ class Core:
         self.sessions = Sessions(self.store, settings.session_ttl_seconds, clock)
         self._attempts = Attempts(registry.name, self._server, settings, self.store, self.hub, clock)
         self._offers: dict[str, Offer] = {}
+        self._lifespans = Lifespans(registry)
+        self._declared = DeclaredMethods(self.offer, self._attempts, self._lifespans)
+        self.live = Live(registry, settings, self.sessions, self.hub, self._capabilities, self._server, self.refusal)
         self._methods = {version: self._methods_of(adapter) for version, adapter in self.adapters.by_version.items()}
 
     def build(self) -> None:
@@ -63,16 +68,33 @@ class Core:
             adapter.build()
             self.offer(adapter)
 
+    async def start(self) -> None:
+        """Make everything ready, and enter the lifespans of the registry.
+
+        Raises:
+            Exception: what a lifespan raised.
+        """
+        self.build()
+        await self._lifespans.start()
+
     def offer(self, adapter: Adapter) -> Offer:
         """What a revision gets of the registry as it is now."""
         offer = self._offers.get(adapter.version)
         if offer is None or offer.edition != self.registry.edition:
-            offer = Offer(self.registry, adapter, tuple(self.adapters.versions))
+            offer = Offer(self.registry, adapter, tuple(self.adapters.versions), self.settings, offer)
             self._offers[adapter.version] = offer
         return offer
 
     def _server(self, adapter: Adapter) -> JsonObject:
         return self.offer(adapter).server
+
+    def _capabilities(self, adapter: Adapter) -> JsonObject:
+        return self.offer(adapter).capabilities
+
+    async def close(self) -> None:
+        """End every stream in good order and every call, within `Settings.shutdown_seconds` and a little more."""
+        await self.live.close()
+        await self._lifespans.stop()
 
     async def respond(self, context: Context, message: JsonObject) -> Response:
         """Answer a request.
@@ -87,13 +109,18 @@ class Core:
         adapter, method, params = context.adapter, message["method"], message.get("params", {})
         try:
             answer = self._methods[adapter.version].get(method)
-            if answer is None:
+            if answer is None or method in self.offer(adapter).missing_methods:
                 adapter.check_meta(message)
                 raise MethodNotFound(f"this server has no method {method!r}")
             adapter.check_request(message)
             remembered = None if context.session is None else context.session.declaration
-            call = Call(context, method, adapter.client_declaration(params, remembered))
-            return Response(OK, result_message(message["id"], await answer(call, params)), JSON_HEADERS)
+            client = adapter.client_declaration(params, remembered)
+            call = Call(context, method, client, message["id"], params)
+            try:
+                result = await answer(call, params)
+            finally:
+                call.open = False  # whatever is still at work for it has nothing more to say
+            return Response(OK, result_message(message["id"], result), JSON_HEADERS)
         except ProtocolError as error:
             return self.refusal(adapter, {"id": message["id"]}, error)
         except Exception:
@@ -111,20 +138,25 @@ class Core:
         if not identifier and adapter.unreadable_id_is_null:
             identifier = {"id": None}
         body = error_message(identifier, error, adapter.error_codes[error.kind])
-        return Response(adapter.error_statuses[error.kind], body, JSON_HEADERS, failed=True)
+        resource = self.settings.protected_resource
+        told = challenge(error, None if resource is None else resource.url)
+        headers = JSON_HEADERS if told is None else {**JSON_HEADERS, "www-authenticate": told}
+        return Response(adapter.error_statuses[error.kind], body, headers, failed=True)
 
-    def take_notification(self, adapter: Adapter, message: JsonObject) -> None:
+    async def take_notification(self, context: Context, message: JsonObject) -> None:
         """Take a notification; one of an unknown kind is left alone.
 
         Raises:
             InvalidRequest: it is of a known kind and does not fit it.
         """
+        adapter = context.adapter
         if message["method"] not in adapter.client_notifications:
             return
         try:
             adapter.check_notification(message)
         except InvalidParams as error:
             raise InvalidRequest(error.message) from None
+        await self.live.take_notification(context, message)
 
     async def take_response(self, context: Context, message: JsonObject) -> None:
         """Hand a posted response to whoever asked; one that nobody waits for is dropped.
@@ -143,8 +175,8 @@ class Core:
         methods = {
             "ping": self._ping,
             adapter.description_method: self._describe,
-            "tools/list": self._list_tools,
-            "tools/call": self._call_tool,
+            **self._declared.methods,
+            **self.live.methods(),
         }
         return {name: answer for name, answer in methods.items() if name in adapter.client_requests}
 
@@ -154,20 +186,3 @@ class Core:
 
     async def _describe(self, call: Call, params: JsonObject) -> bytes:
         return self.offer(call.context.adapter).description
-
-    async def _list_tools(self, call: Call, params: JsonObject) -> bytes:
-        return self.offer(call.context.adapter).tool_list
-
-    async def _call_tool(self, call: Call, params: JsonObject) -> bytes:
-        adapter = call.context.adapter
-        tool = self.offer(adapter).tools.get(params["name"])
-        if tool is None:
-            raise InvalidParams(f"there is no tool {params['name']!r}")
-        if not tool.takes_exchange:
-            result = await run_tool(tool, params.get("arguments", {}), None)
-            return to_json(adapter.encode_result(call.method, result, self._server(adapter)))
-
-        def work(own: JsonObject, exchange: Exchange) -> Awaitable[JsonObject]:
-            return run_tool(tool, own.get("arguments", {}), exchange)
-
-        return to_json(await self._attempts.run(call, tool.name, params, work))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
 from collections.abc import Coroutine, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mcp_contract import (
@@ -26,13 +26,14 @@ from mcp_revisions.protocol import Adapter
 
 from mcp_anyrev.server.calls import Context
 from mcp_anyrev.server.core import Core
-from mcp_anyrev.server.gate import Gate
+from mcp_anyrev.server.front import Front
+from mcp_anyrev.server.outbox import Outbox
 from mcp_anyrev.server.parsing import parse
-from mcp_anyrev.server.replies import Outbox, Patience, Reply
+from mcp_anyrev.server.replies import Reply
 from mcp_anyrev.server.wire import JSON_HEADERS, OK, Head, Line, Response
 
-Work = Coroutine[Any, Any, Response]
-"""What makes the final message of a reply."""
+Work = Coroutine[Any, Any, Response | None]
+"""What makes the final message of a reply; None where nobody wants it any longer."""
 
 
 class Endpoint:
@@ -45,8 +46,7 @@ class Endpoint:
     def __init__(self, core: Core) -> None:
         settings = core.settings
         self._core = core
-        self._gate = Gate(settings.allowed_hosts, settings.allowed_origins)
-        self._patience = Patience(settings.head_delay_seconds, settings.keep_alive_seconds)
+        self.front = Front(core)
         adapters = core.adapters.by_version.values()
         self._session_headers = tuple(
             {adapter.session_header.lower() for adapter in adapters if adapter.session_header is not None}
@@ -64,16 +64,16 @@ class Endpoint:
         Returns:
             The answer; None where it has gone out on the line, which the transport then ends.
         """
-        try:
-            self._gate.check(head.headers)
-            principal = None if self._core.settings.principal is None else await self._principal(head)
-            if head.method == "POST":
-                if body is None:
-                    raise InvalidRequest(f"the body is larger than {self.body_limit} bytes")
-                return await self._post(head, principal, parse(body), line)
-        except ProtocolError as error:  # too early to know more than the head
-            return self._refused(self._core.adapters.select({}, head.headers, None).adapter, {}, error)
-        return await self._other(head, principal)
+        return await self.front.handle(head, line, lambda principal, line: self._let_in(head, principal, body, line))
+
+    def _let_in(
+        self, head: Head, principal: str | None, body: bytes | None, line: Line
+    ) -> Coroutine[Any, Any, Response | None]:
+        if head.method != "POST":
+            return self._other(head, principal, line)
+        if body is None:
+            raise InvalidRequest(f"the body is larger than {self.body_limit} bytes, came too late or cannot be decoded")
+        return self._post(head, principal, parse(body), line)
 
     async def _post(self, head: Head, principal: str | None, payload: Json, line: Line) -> Response | None:
         headers = head.headers
@@ -83,15 +83,16 @@ class Endpoint:
         try:
             if refusal is not None:
                 raise refusal
-            messages = adapter.split(payload)
+            messages = adapter.batching(payload)
             message = messages[0]
-            if adapter.session_header is None:
-                session = None
-            elif session is None and message.get("method") != adapter.description_method:
+            if adapter.session_header is None or message.get("method") == adapter.description_method:
+                session = None  # a handshake belongs to none, and so nobody can give it up
+            elif session is None:
                 raise _no_session(adapter, name)
-            outbox = Outbox()
-            context = Context(adapter, session, principal, outbox.send)
+            outbox = Outbox(self._core.settings.limits.queue, adapter.event_ids and session is not None)
+            context = Context(adapter, session, principal, outbox.send, headers, outbox)
             work: Work | None = None
+            identifier: Json = None
             if isinstance(payload, list):
                 requests = await self._requests(context, headers, messages)
                 if requests:
@@ -99,13 +100,14 @@ class Endpoint:
             elif "method" in message and "id" in message:
                 _check_headers(adapter, headers, message)
                 work = self._request(context, message)
+                identifier = message["id"]
             else:
                 await self._take(context, headers, message)
         except ProtocolError as error:
             return self._refused(adapter, _readable_id(payload), error)
         if work is None:
             return Response(adapter.accepted_status)
-        return await Reply(adapter, work, outbox, line, self._patience)
+        return await Reply(self._core.live.replies, context, identifier, work, outbox, line)
 
     def _request(self, context: Context, message: JsonObject) -> Work:
         """The work that answers a request."""
@@ -131,7 +133,7 @@ class Endpoint:
         """
         if "method" in message:
             _check_headers(context.adapter, headers, message)
-            self._core.take_notification(context.adapter, message)
+            await self._core.take_notification(context, message)
         else:
             await self._core.take_response(context, message)
 
@@ -155,25 +157,53 @@ class Endpoint:
                     await self._take(context, headers, message)
         return requests
 
-    async def _batch(self, context: Context, requests: list[JsonObject]) -> Response:
-        responses = await asyncio.gather(*(self._core.respond(context, message) for message in requests))
-        return Response(OK, b"[%b]" % b",".join(response.body for response in responses), JSON_HEADERS)
+    async def _batch(self, context: Context, requests: list[JsonObject]) -> Response | None:
+        responses = await asyncio.gather(*(self._one_of_batch(replace(context), message) for message in requests))
+        bodies = [response.body for response in responses if response is not None]
+        return Response(OK, b"[%b]" % b",".join(bodies), JSON_HEADERS) if bodies else None
 
-    async def _other(self, head: Head, principal: str | None) -> Response:
+    async def _one_of_batch(self, context: Context, message: JsonObject) -> Response | None:
+        """The answer to one message of a batch, which can be given up without the others."""
+        running = self._core.live.running
+        call = running.add(context, message["id"])
+        try:
+            response = await self._core.respond(context, message)
+            return response if not context.cancelled or call.owes_answer else None
+        except asyncio.CancelledError:
+            if not call.was_given_up():
+                raise
+            return None
+        finally:
+            running.remove(call)
+
+    async def _other(self, head: Head, principal: str | None, line: Line) -> Response | None:
         name = self._session_name(head.headers)
         session = None if name is None else await self._core.sessions.find(name, principal)
         adapter, refusal = self._core.adapters.select({}, head.headers, None if session is None else session.version)
         try:
+            if head.method not in self._methods(adapter) or head.method == "POST":
+                raise MethodNotAllowed(f"{head.method} is not answered at this address")
             if refusal is not None:
                 raise refusal
-            if head.method != "DELETE" or adapter.session_header is None:
-                raise MethodNotAllowed(f"{head.method} is not answered at this address")
             if session is None:
                 raise _no_session(adapter, name)
+            adapter.check_headers(head.headers, {})
+            if head.method == "GET":
+                await self._core.live.streams.serve(adapter, session, head.headers.get("last-event-id"), line)
+                return None
         except ProtocolError as error:
             return self._refused(adapter, {}, error)
-        await self._core.sessions.end(session)
+        await self._core.live.end_session(session)
         return Response(adapter.accepted_status)
+
+    def _methods(self, adapter: Adapter) -> list[str]:
+        """The HTTP methods that are answered at this address."""
+        methods = ["POST"]
+        if adapter.listens_by_get and adapter.session_header is not None and self._core.settings.listen:
+            methods.append("GET")
+        if adapter.ends_by_delete and adapter.session_header is not None:
+            methods.append("DELETE")
+        return methods
 
     def _session_name(self, headers: Mapping[str, str]) -> str | None:
         """The name of the session that a request gives."""
@@ -183,16 +213,10 @@ class Endpoint:
                 return name
         return None
 
-    async def _principal(self, head: Head) -> str | None:
-        found: Any = self._core.settings.principal(head) if self._core.settings.principal else None
-        principal: str | None = await found if inspect.isawaitable(found) else found
-        return principal
-
     def _refused(self, adapter: Adapter, identifier: JsonObject, error: ProtocolError) -> Response:
         response = self._core.refusal(adapter, identifier, error)
         if isinstance(error, MethodNotAllowed):
-            allowed = "POST" if adapter.session_header is None else "POST, DELETE"
-            return response._replace(headers={**response.headers, "allow": allowed})
+            return response._replace(headers={**response.headers, "allow": ", ".join(self._methods(adapter))})
         return response
 
 

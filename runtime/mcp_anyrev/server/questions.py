@@ -1,71 +1,32 @@
-"""A question to the person behind the client, and what counts as its answer.
+"""A question to the client, and what became of it.
 
-Rule: an answer is an acceptance only if it says so and its content fits the form; everything else is none. This is decided here
-and nowhere else, whichever way the answer came.
+Rule: an answer counts only if it is what its question asks for; everything else is none. What that is, each kind of question says
+itself, and nobody else, whichever way the answer came.
 Specification: client/elicitation#response-actions
 """
 
 from __future__ import annotations
 
 import hashlib
-import secrets
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, overload
-from urllib.parse import urlsplit
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from mcp_contract import Json, JsonObject
-from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from mcp_anyrev.schemas import SchemaFault, validator_for_text
-from mcp_anyrev.server.model_schemas import form_of
+if TYPE_CHECKING:
+    from mcp_revisions.protocol import Adapter
 
 Data = TypeVar("Data")
-
-_ACTIONS = ("accept", "decline", "cancel")
-
-
-@dataclass(frozen=True)
-class Question(Generic[Data]):
-    """What is to be asked; made by `elicit`.
-
-    Attributes:
-        message: the words for the person.
-        mode: `form` or `url`.
-        schema: the form, a flat JSON Schema of an object; empty for a mere confirmation.
-        url: the address that the person is to open, in the mode `url`.
-        model: the model that the content is read into, or None.
-    """
-
-    message: str
-    mode: str
-    schema: JsonObject
-    url: str | None
-    model: type[BaseModel] | None
-
-    @property
-    def digest(self) -> str:
-        """What makes this question this one; an answer to another question has another."""
-        told = to_json([self.mode, self.message, self.schema, self.url])
-        return hashlib.sha256(told).hexdigest()
-
-    def request(self) -> JsonObject:
-        """The question as a request without an id, in canonical form."""
-        params: JsonObject = {"message": self.message}
-        if self.mode == "url":
-            params |= {"mode": "url", "url": self.url, "elicitationId": secrets.token_urlsafe(16)}
-        else:
-            params["requestedSchema"] = self.schema
-        return {"method": "elicitation/create", "params": params}
 
 
 class Answer(Generic[Data]):
     """What became of a question.
 
     Attributes:
-        accepted: did the person agree, with content that fits?
+        accepted: was it answered with what it asks for?
         action: `accept`, `decline` or `cancel`; None where no answer came, or none that says what it is.
-        content: the accepted content, an empty object where there is none.
+        content: what was accepted, as JSON; an empty object where nothing was.
     """
 
     __slots__ = ("_data", "accepted", "action", "content")
@@ -78,94 +39,70 @@ class Answer(Generic[Data]):
 
     @property
     def data(self) -> Data:
-        """The accepted content, read into the model where the question has one.
+        """What was accepted: a form read into its model where it has one, a sampled message, or roots.
 
         Raises:
             ValueError: nothing was accepted.
         """
         if not self.accepted:
             raise ValueError("the question was not accepted, so there is no data; look at .accepted first")
-        return self._data  # type: ignore[return-value]  # judge() gives data to every accepted answer
+        return self._data  # type: ignore[return-value]  # whoever judges gives data to every accepted answer
 
     def __repr__(self) -> str:
         return f"Answer(accepted={self.accepted}, action={self.action!r})"
 
 
-Model = TypeVar("Model", bound=BaseModel)
+class Question(ABC, Generic[Data]):
+    """What is to be asked; made by `elicit`, `sample` or `roots`."""
 
+    method: ClassVar[str]
+    """The request that asks it."""
 
-@overload
-def elicit(message: str, form: type[Model]) -> Question[Model]: ...
-@overload
-def elicit(message: str, form: JsonObject | None = None, *, url: str | None = None) -> Question[JsonObject]: ...
-def elicit(message: str, form: type[BaseModel] | JsonObject | None = None, *, url: str | None = None) -> Question[Any]:
-    """A question for `Exchange.ask`.
+    unasked: bool = False
+    """Does an answer count that comes with a call before the question was asked?"""
 
-    Args:
-        message: the words for the person.
-        form: what they are to fill in: a model, a flat JSON Schema of an object, or None for a mere confirmation.
-        url: in place of a form, an address to open: for what must not pass through the client, such as secrets.
+    @property
+    def digest(self) -> str:
+        """What makes this question this one; an answer to another question has another."""
+        return hashlib.sha256(to_json([self.method, self.told()])).hexdigest()
 
-    Raises:
-        TypeError: form and url are both given, or the form is none that can be shown.
-        ValueError: the url is no absolute http or https address.
+    @abstractmethod
+    def told(self) -> Json:
+        """Everything that is asked, as JSON that is the same each time."""
 
-    Specification: client/elicitation#elicitation-requests
-    """
-    if url is not None:
-        if form is not None:
-            raise TypeError("a question has a form or a url, not both")
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ValueError(f"{url!r} is no absolute http or https address")
-        return Question(message, "url", {}, url, None)
-    if form is None:
-        return Question(message, "form", {"type": "object", "properties": {}}, None, None)
-    if isinstance(form, dict):
-        if form.get("type") != "object" or not isinstance(form.get("properties"), dict):
-            raise TypeError('a form is a schema with "type": "object" and "properties"')
-        try:
-            validator_for_text(to_json(form))
-        except SchemaFault as error:
-            raise TypeError(f"the form is no usable schema: {error}") from None
-        return Question(message, "form", form, None, None)
-    return Question(message, "form", _form_once(form), None, form)
+    @abstractmethod
+    def params(self) -> JsonObject:
+        """The params of the request that asks it, in canonical form."""
 
+    @abstractmethod
+    def undeclared(self, adapter: Adapter, capabilities: JsonObject) -> JsonObject | None:
+        """What a client that declared these capabilities would have to declare besides; None where it may be asked."""
 
-def judge(question: Question[Data], said: Json) -> Answer[Data] | None:
-    """What an answer as sent amounts to.
+    @abstractmethod
+    def judge(self, adapter: Adapter, said: Json) -> Answer[Data] | None:
+        """What an answer amounts to.
 
-    Args:
-        question: the question that was asked.
-        said: what came back, from anybody and of any shape.
+        Args:
+            adapter: the revision.
+            said: what came back, from anybody and of any shape.
 
-    Returns:
-        The answer; None for an acceptance whose content does not fit, such as a form that was not filled in.
-    """
-    action = said.get("action") if isinstance(said, dict) else None
-    if action not in _ACTIONS:
-        return Answer(False, None, {})
-    if action != "accept":
-        return Answer(False, action, {})
-    if question.mode == "url":
-        return Answer(True, action, {}, {})  # type: ignore[arg-type]  # Data is JsonObject without a model
-    content = said.get("content")
-    content = {} if content is None else content
-    if not isinstance(content, dict) or not validator_for_text(to_json(question.schema)).accepts(content):
-        return None
-    if question.model is None:
-        return Answer(True, action, content, content)  # type: ignore[arg-type]  # as above
-    try:
-        return Answer(True, action, content, question.model.model_validate(content))  # type: ignore[arg-type]
-    except ValidationError:
+        Returns:
+            The answer; None for one that does not fit, such as a form that was not filled in.
+        """
+
+    def kept(self, answer: Answer[Data]) -> JsonObject:
+        """An answer as JSON, which `judge` reads as the same answer."""
+        return answer.content
+
+    def completion(self, adapter: Adapter) -> JsonObject | None:
+        """The notification that says that what it asked to be done elsewhere is done; None where there is none."""
         return None
 
+    def request(self) -> JsonObject:
+        """The question as a request without an id, in canonical form."""
+        return {"method": self.method, "params": self.params()}
 
-_forms: dict[type[BaseModel], JsonObject] = {}
 
-
-def _form_once(model: type[BaseModel]) -> JsonObject:
-    """The form of a model, made when it is first asked for: a handler asks anew on every attempt."""
-    if model not in _forms:
-        _forms[model] = form_of(model)
-    return _forms[model]
+def no_answer() -> Answer[Data]:
+    """What a question got that nobody answered."""
+    return Answer(False, None, {})

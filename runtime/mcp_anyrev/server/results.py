@@ -8,7 +8,6 @@ Specification: server/tools#tool-result
 from __future__ import annotations
 
 import inspect
-import sys
 import types
 import typing
 from functools import lru_cache
@@ -19,9 +18,8 @@ from pydantic import PydanticUserError
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
 from mcp_anyrev.schemas import JsonValidator
+from mcp_anyrev.server.canonical_values import CANONICAL, canonical, dumped
 from mcp_anyrev.server.model_schemas import schema_of
-
-_CANONICAL = "mcp_revisions.canonical"
 
 
 class UnusableResult(Exception):
@@ -68,9 +66,35 @@ def tool_result(value: Any, output: JsonValidator | None) -> JsonObject:
             return {"content": [{"type": "text", "text": value}]}
         if value is None:
             return {"content": []}
-    content = _content(value)
+    known = canonical()
+    if known is not None and isinstance(value, known.CallToolResult):
+        return _checked(dumped(value), output)
+    content = content_of(value)
     if content is not None:
-        return _checked(content, output)
+        return _checked({"content": content}, output)
+    structured, text = json_text(value)
+    return _checked({"content": [{"type": "text", "text": text}], "structuredContent": structured}, output)
+
+
+def content_of(value: Any) -> list[JsonObject] | None:
+    """The content blocks that a value is, one or a list of them; None where it is none."""
+    known = canonical()
+    if known is None:  # nobody has made a content block yet
+        return None
+    blocks = _block_types(known)
+    if isinstance(value, blocks):
+        return [dumped(value)]
+    if isinstance(value, list) and value and all(isinstance(one, blocks) for one in value):
+        return [dumped(one) for one in value]
+    return None
+
+
+def json_text(value: Any) -> tuple[Any, str]:
+    """A value as plain JSON, and as its text.
+
+    Raises:
+        UnusableResult: it is no JSON and does not become it.
+    """
     try:
         structured = to_jsonable_python(value, by_alias=True)
         text = to_json(structured, inf_nan_mode="constants")
@@ -78,33 +102,12 @@ def tool_result(value: Any, output: JsonValidator | None) -> JsonObject:
         raise UnusableResult(f"the result is no JSON: {error}") from None
     if _may_hold_infinities(text):
         raise UnusableResult("the result holds an infinity or NaN, which JSON has not")
-    result = {"content": [{"type": "text", "text": text.decode()}], "structuredContent": structured}
-    return _checked(result, output)
-
-
-def _content(value: Any) -> JsonObject | None:
-    """The result that content stands for; None where a value is no content."""
-    canonical = sys.modules.get(_CANONICAL)
-    if canonical is None:  # nobody has made a content block yet
-        return None
-    if isinstance(value, canonical.CallToolResult):
-        return _dumped(value)
-    blocks = _block_types(canonical)
-    if isinstance(value, blocks):
-        return {"content": [_dumped(value)]}
-    if isinstance(value, list) and value and all(isinstance(one, blocks) for one in value):
-        return {"content": [_dumped(one) for one in value]}
-    return None
+    return structured, text.decode()
 
 
 @lru_cache(maxsize=1)
-def _block_types(canonical: types.ModuleType) -> tuple[type, ...]:
-    return tuple(_classes(canonical.ContentBlock))
-
-
-def _dumped(model: Any) -> JsonObject:
-    dumped: JsonObject = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return dumped
+def _block_types(known: types.ModuleType) -> tuple[type, ...]:
+    return tuple(_classes(known.ContentBlock))
 
 
 def _checked(result: JsonObject, output: JsonValidator | None) -> JsonObject:
@@ -129,7 +132,7 @@ def _may_hold_infinities(text: bytes) -> bool:
 
 
 def _mentions_content(annotation: Any) -> bool:
-    return any(one.__module__ == _CANONICAL for one in _classes(annotation))
+    return any(one.__module__ == CANONICAL for one in _classes(annotation))
 
 
 def _classes(annotation: Any) -> list[type]:

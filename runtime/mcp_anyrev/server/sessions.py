@@ -1,6 +1,7 @@
-"""Sessions: what a handshake agreed on, under an unguessable name.
+"""Sessions: what a handshake agreed on and what has been set since, under an unguessable name.
 
-Rule: a session belongs to the principal that opened it; for everybody else it does not exist.
+Rule: a session belongs to the principal that opened it; for everybody else it does not exist. What is in it is changed only in
+place of what was read, so that of changes at the same time none is lost.
 Specification: basic/transports#session-management
 """
 
@@ -10,7 +11,7 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mcp_contract import Declaration, JsonObject
+from mcp_contract import Declaration, Json, JsonObject
 
 if TYPE_CHECKING:
     from mcp_anyrev.storage import SessionStore
@@ -19,18 +20,20 @@ _LONGEST_NAME = 128
 
 
 class Session:
-    """What was agreed.
+    """What was agreed, and what has been set, at the time of reading.
 
     Args:
         name: its unguessable name, visible ASCII.
         kept: what the store has of it.
+        sessions: where it is read again and changed.
     """
 
-    __slots__ = ("_kept", "name")
+    __slots__ = ("_kept", "_sessions", "name")
 
-    def __init__(self, name: str, kept: JsonObject) -> None:
+    def __init__(self, name: str, kept: JsonObject, sessions: Sessions) -> None:
         self.name = name
         self._kept = kept
+        self._sessions = sessions
 
     @property
     def version(self) -> str:
@@ -39,13 +42,63 @@ class Session:
         return version
 
     @property
+    def principal(self) -> str | None:
+        """Whose it is."""
+        principal: str | None = self._kept["principal"]
+        return principal
+
+    @property
     def declaration(self) -> Declaration:
         """What the client said of itself."""
         return Declaration(self._kept["capabilities"], self._kept["information"])
 
+    @property
+    def is_connection(self) -> bool:
+        """Is it one connection, which carries everything that the server says?"""
+        return "connection" in self._kept
+
+    @property
+    def ready(self) -> bool:
+        """Has the client said that it is ready?"""
+        return "ready" in self._kept
+
+    @property
+    def log_level(self) -> str | None:
+        """The level that the client set for log messages."""
+        level: str | None = self._kept.get("level")
+        return level
+
+    @property
+    def subscriptions(self) -> list[str]:
+        """The addresses of the resources whose updates the client wants."""
+        subscriptions: list[str] = self._kept.get("subscriptions", [])
+        return subscriptions
+
+    @property
+    def values(self) -> JsonObject:
+        """What handlers keep in it."""
+        values: JsonObject = self._kept.get("values", {})
+        return values
+
+    async def now(self) -> Session | None:
+        """The session as it is now; None where it has ended."""
+        return await self._sessions.find(self.name, self.principal)
+
+    async def change(self, change: Callable[[Session], JsonObject]) -> Session | None:
+        """Change what is in it.
+
+        Args:
+            change: from what is in it to the members that are to be set. It runs again where somebody else changed the session
+                meanwhile, so it must do nothing but that.
+
+        Returns:
+            The session as changed; None where it has ended.
+        """
+        return await self._sessions.change(self.name, change)
+
 
 class Sessions:
-    """Opens, finds and ends sessions.
+    """Opens, finds, changes and ends sessions.
 
     Args:
         store: where they are.
@@ -58,16 +111,18 @@ class Sessions:
         self._ttl = ttl
         self._clock = clock
 
-    async def open(self, version: str, principal: str | None, declaration: Declaration) -> str:
-        """Open a session; gives its name."""
+    async def open(self, version: str, principal: str | None, declaration: Declaration, **more: Json) -> str:
+        """Open a session, with more members in it if given; gives its name."""
         name = secrets.token_urlsafe(32)
         kept = {
             "version": version,
             "principal": principal,
             "capabilities": declaration.capabilities,
             "information": declaration.information,
+            "used": self._clock(),
+            **more,
         }
-        await self._keep(name, kept)
+        await self._store.put(f"session/{name}", kept, self._ttl)
         return name
 
     async def find(self, name: str, principal: str | None) -> Session | None:
@@ -78,12 +133,19 @@ class Sessions:
         if kept is None or kept["principal"] != principal:
             return None
         if self._clock() > kept["used"] + self._ttl / 4:  # not on every request: a store may be far away
-            await self._keep(name, kept)
-        return Session(name, kept)
+            # Where somebody else was faster, it has been in use anyway.
+            await self._store.replace(f"session/{name}", kept, {**kept, "used": self._clock()}, self._ttl)
+        return Session(name, kept, self)
+
+    async def change(self, name: str, change: Callable[[Session], JsonObject]) -> Session | None:
+        """See `Session.change`."""
+        key = f"session/{name}"
+        while (kept := await self._store.get(key)) is not None:
+            changed = {**kept, **change(Session(name, kept, self)), "used": self._clock()}
+            if await self._store.replace(key, kept, changed, self._ttl):
+                return Session(name, changed, self)
+        return None
 
     async def end(self, session: Session) -> None:
         """End a session."""
         await self._store.delete(f"session/{session.name}")
-
-    async def _keep(self, name: str, kept: JsonObject) -> None:
-        await self._store.put(f"session/{name}", {**kept, "used": self._clock()}, self._ttl)

@@ -9,8 +9,8 @@ import asyncio
 import contextvars
 import functools
 import inspect
-import typing
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
 from typing import Any, NamedTuple
 
 from mcp_contract import JsonObject
@@ -18,6 +18,7 @@ from mcp_contract.questions import ANSWERS_ARGUMENT, STATE_ARGUMENT
 from mcp_contract.validators import describe
 from pydantic import BaseModel, ConfigDict, PydanticUserError, RootModel, ValidationError, create_model
 
+from mcp_anyrev.server.dependencies import Dependency, Provided, dependency_marker, read_dependency, read_hints
 from mcp_anyrev.server.exchange import Exchange
 from mcp_anyrev.server.model_schemas import schema_of
 
@@ -36,13 +37,15 @@ class Signature(NamedTuple):
 
     Attributes:
         input_schema: the schema of its arguments, always of an object.
-        takes_exchange: may it ask, and do whatever else needs the call it serves?
+        takes_exchange: does it, or anything that it depends on, take the call it serves?
+        asks: may it, or anything that it depends on, ask?
         returns: the annotation of what it returns, `inspect.Signature.empty` without one.
         call: from arguments and exchange to what the function returns; raises `ArgumentFault`.
     """
 
     input_schema: JsonObject
     takes_exchange: bool
+    asks: bool
     returns: Any
     call: Call
 
@@ -60,10 +63,18 @@ def read_signature(
     Raises:
         ValueError: it cannot be called with JSON arguments; the text is the reason.
     """
-    hints = _hints(function, local_names)
-    parameters = list(inspect.signature(function).parameters.values())
-    exchange = [one.name for one in parameters if hints.get(one.name) is Exchange]
-    own = [one for one in parameters if hints.get(one.name) is not Exchange]
+    hints = read_hints(function, local_names)
+    exchange: list[str] = []
+    needs: list[tuple[str, Dependency]] = []
+    own: list[inspect.Parameter] = []
+    for one in inspect.signature(function).parameters.values():
+        marker = dependency_marker(hints.get(one.name), one)
+        if hints.get(one.name) is Exchange:
+            exchange.append(one.name)
+        elif marker is not None:
+            needs.append((one.name, read_dependency(marker, local_names)))
+        else:
+            own.append(one)
     _check_parameters(function, exchange, own)
     if input_schema is not None:
         schema, read = _raw(input_schema, own)
@@ -74,15 +85,13 @@ def read_signature(
     for reserved in RESERVED_PARAMETERS:
         if reserved in schema.get("properties", {}):
             raise ValueError(f"a parameter cannot be named {reserved}: answers to questions travel under that name")
-    returns = hints.get("return", inspect.Signature.empty)
-    return Signature(schema, bool(exchange), returns, _caller(function, read, exchange[0] if exchange else None))
-
-
-def _hints(function: Callable[..., Any], local_names: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function, localns=dict(local_names), include_extras=True)
-    except (NameError, TypeError) as error:
-        raise ValueError(f"an annotation cannot be read: {error}") from None
+    return Signature(
+        schema,
+        bool(exchange) or any(need.takes_exchange for _, need in needs),
+        bool(exchange) or any(need.asks for _, need in needs),
+        hints.get("return", inspect.Signature.empty),
+        _caller(function, read, exchange[0] if exchange else None, tuple(needs)),
+    )
 
 
 def _check_parameters(function: Callable[..., Any], exchange: list[str], own: list[inspect.Parameter]) -> None:
@@ -166,9 +175,17 @@ def _object_schema(model: type[BaseModel]) -> JsonObject:
     return schema
 
 
-def _caller(function: Callable[..., Any], read: _Read, exchange_name: str | None) -> Call:
+def _caller(
+    function: Callable[..., Any], read: _Read, exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]
+) -> Call:
+    if needs:
+        return _providing_caller(function, read, exchange_name, needs)
     if not inspect.iscoroutinefunction(function):
-        return _thread_caller(function, read)
+
+        def in_thread(arguments: JsonObject, exchange: Exchange | None) -> Awaitable[Any]:
+            return _in_thread(function, read(arguments))
+
+        return in_thread
     if exchange_name is None:
 
         def plain(arguments: JsonObject, exchange: Exchange | None) -> Awaitable[Any]:
@@ -182,9 +199,24 @@ def _caller(function: Callable[..., Any], read: _Read, exchange_name: str | None
     return asking
 
 
-def _thread_caller(function: Callable[..., Any], read: _Read) -> Call:
-    def in_thread(arguments: JsonObject, exchange: Exchange | None) -> Awaitable[Any]:
-        work = functools.partial(contextvars.copy_context().run, function, **read(arguments))
-        return asyncio.get_running_loop().run_in_executor(None, work)
+def _providing_caller(
+    function: Callable[..., Any], read: _Read, exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]
+) -> Call:
+    waits = inspect.iscoroutinefunction(function)
 
-    return in_thread
+    async def providing(arguments: JsonObject, exchange: Exchange | None) -> Any:
+        given = read(arguments)
+        if exchange_name is not None:
+            given[exchange_name] = exchange
+        async with AsyncExitStack() as stack:
+            provided = Provided(exchange, stack)
+            for name, need in needs:
+                given[name] = await provided.value_of(need)
+            return await (function(**given) if waits else _in_thread(function, given))
+
+    return providing
+
+
+def _in_thread(function: Callable[..., Any], given: Mapping[str, Any]) -> Awaitable[Any]:
+    work = functools.partial(contextvars.copy_context().run, function, **given)
+    return asyncio.get_running_loop().run_in_executor(None, work)

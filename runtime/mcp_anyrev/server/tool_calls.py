@@ -14,21 +14,22 @@ from mcp_contract import JsonObject, ProtocolError
 
 from mcp_anyrev.server.asking import Suspended
 from mcp_anyrev.server.failures import ToolError
+from mcp_anyrev.server.output_schemas import wrapped
 from mcp_anyrev.server.results import UnusableResult, failed, tool_result
 from mcp_anyrev.server.signatures import ArgumentFault
 
 if TYPE_CHECKING:
     from mcp_anyrev.server.exchange import Exchange
-    from mcp_anyrev.server.registry import Tool
+    from mcp_anyrev.server.offers import OfferedTool
 
 log = logging.getLogger("mcp_anyrev.server")
 
 
-async def run_tool(tool: Tool, arguments: JsonObject, exchange: Exchange | None) -> JsonObject:
+async def run_tool(offered: OfferedTool, arguments: JsonObject, exchange: Exchange | None) -> JsonObject:
     """Run a tool once.
 
     Args:
-        tool: the tool.
+        offered: the tool, as the revision has it.
         arguments: its arguments as sent, without anything that belongs to asking.
         exchange: what a tool that takes one gets.
 
@@ -39,10 +40,15 @@ async def run_tool(tool: Tool, arguments: JsonObject, exchange: Exchange | None)
         ProtocolError: the request is answered with an error instead.
         Suspended: the tool has asked, and the answer has to come first.
     """
+    tool = offered.tool
     if not tool.arguments.accepts(arguments):
-        return failed(f"wrong arguments: {tool.arguments.faults(arguments)}")
+        if offered.losses:  # a client that was shown less may have left out what it did not see
+            arguments = tool.missing_members.as_null(arguments)
+        if not offered.losses or not tool.arguments.accepts(arguments):
+            return failed(f"wrong arguments: {tool.arguments.faults(arguments)}")
     try:
-        return tool_result(await tool.call(arguments, exchange), tool.output)
+        result = tool_result(await tool.call(arguments, exchange), tool.output)
+        return wrapped(result, tool.description.get("outputSchema")) if offered.wraps_output else result
     except ArgumentFault as fault:
         return failed(f"wrong arguments: {fault}")
     except ToolError as error:

@@ -17,6 +17,8 @@ OK = HTTPStatus.OK.value
 """The status of a request that was answered: HTTP's own meaning, in every revision."""
 
 JSON_HEADERS: Mapping[str, str] = {"content-type": "application/json"}
+KEEP_ALIVE = b":\n\n"
+"""A comment, which keeps a stream from being taken for dead."""
 STREAM_HEADERS: Mapping[str, str] = {"content-type": "text/event-stream", "cache-control": "no-store"}
 
 
@@ -73,6 +75,10 @@ class Line(Protocol):
         """Return once nobody is there any longer."""
         ...
 
+    async def close(self) -> None:
+        """End the body now, although the request is still being worked on."""
+        ...
+
 
 def result_message(identifier: Json, result: bytes) -> bytes:
     """A result that is JSON already → the response that carries it."""
@@ -93,6 +99,18 @@ def error_message(identifier: JsonObject, error: ProtocolError, code: int) -> by
     return to_json({"jsonrpc": "2.0", **identifier, "error": told})
 
 
-def event(message: bytes) -> bytes:
-    """A message → an event of a stream. JSON as written here has no line breaks."""
-    return b"data: %b\n\n" % message
+def event(message: bytes, identifier: str | None = None) -> bytes:
+    """A message → an event of a stream, with an id where there is one. JSON as written here has no line breaks."""
+    if identifier is None:
+        return b"data: %b\n\n" % message
+    return b"id: %b\ndata: %b\n\n" % (identifier.encode(), message)
+
+
+def named_event(name: str | None, data: bytes) -> bytes:
+    """Data without line breaks → an event of a stream, with a name if it has one."""
+    return b"data: %b\n\n" % data if name is None else b"event: %b\ndata: %b\n\n" % (name.encode(), data)
+
+
+def opening_event(identifier: str, retry: int) -> bytes:
+    """An event without data, from which a client knows where and after how many milliseconds to take the stream up again."""
+    return b"id: %b\nretry: %d\ndata:\n\n" % (identifier.encode(), retry)

@@ -23,6 +23,10 @@ class SessionStore(Protocol):
         """Keep a value for so many seconds, in place of what the key held."""
         ...
 
+    async def replace(self, key: str, held: JsonObject, value: JsonObject, ttl: float) -> bool:
+        """Keep a value in place of another; False, and nothing happens, where the key does not hold that other one."""
+        ...
+
     async def delete(self, key: str) -> None:
         """Forget a key; nothing happens where there is none."""
         ...

@@ -46,6 +46,13 @@ class MemoryStore:
             self._kept.popitem(last=False)
         self._kept[key] = (self._clock() + ttl, value)
 
+    async def replace(self, key: str, held: JsonObject, value: JsonObject, ttl: float) -> bool:
+        """See `SessionStore.replace`."""
+        if await self.get(key) != held:
+            return False
+        await self.put(key, value, ttl)
+        return True
+
     async def delete(self, key: str) -> None:
         """See `SessionStore.delete`."""
         self._kept.pop(key, None)

@@ -8,24 +8,51 @@ Specification: basic/transports/streamable-http#sending-messages
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from aiohttp import web
+from aiohttp.http_exceptions import ContentEncodingError
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from mcp_anyrev.server.core import Core
 from mcp_anyrev.server.endpoint import Endpoint
 from mcp_anyrev.server.registry import Registry
-from mcp_anyrev.server.wire import Head
-from mcp_anyrev.settings import Settings
+from mcp_anyrev.server.wire import Head, Line, Response
+from mcp_anyrev.settings import Limits, Settings
+from mcp_anyrev.transports.departures import Departures
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
-_FIRST_PAUSE_SECONDS = 0.1
-_LONGEST_PAUSE_SECONDS = 2.0
+
+class Routes(list[web.RouteDef]):
+    """Routes for `Application.add_routes`, and how what is behind them starts and ends.
+
+    Args:
+        core: the server behind them.
+        routes: the routes.
+    """
+
+    def __init__(self, core: Core, routes: Iterable[web.RouteDef]) -> None:
+        super().__init__(routes)
+        self._core = core
+
+    async def start(self, application: web.Application | None = None) -> None:
+        """Enter the lifespans of the registry: `application.on_startup.append(routes.start)`. Otherwise the first call does.
+
+        Raises:
+            Exception: what a lifespan raised.
+        """
+        await self._core.start()
+
+    async def close(self, application: web.Application | None = None) -> None:
+        """End every stream in good order: `application.on_shutdown.append(routes.close)`."""
+        await self._core.close()
 
 
-def routes(registry: Registry, path: str = "/mcp", settings: Settings | None = None) -> list[web.RouteDef]:
+def routes(registry: Registry, path: str = "/mcp", settings: Settings | None = None) -> Routes:
     """A registry as routes for `Application.add_routes`.
+
+    Without more, aiohttp waits for open streams when it shuts down; `application.on_shutdown.append(routes.close)` ends them.
 
     Args:
         registry: what is offered.
@@ -37,33 +64,58 @@ def routes(registry: Registry, path: str = "/mcp", settings: Settings | None = N
 
     Specification: basic/transports/streamable-http
     """
-    return [web.route("*", path, endpoint_handler(Core(registry, settings or Settings())))]
+    core = Core(registry, settings or Settings())
+    return Routes(core, [web.route("*", each, handler) for each, handler in handlers(core, path).items()])
 
 
-def endpoint_handler(core: Core) -> Handler:
-    """What answers requests to the address of a server that was made elsewhere."""
+def handlers(core: Core, path: str) -> dict[str, Handler]:
+    """What answers requests to the addresses of a server that was made elsewhere, by path."""
     endpoint = Endpoint(core)
+    resource = core.settings.protected_resource
+    metadata = {} if resource is None else dict.fromkeys(resource.paths, _metadata_handler(endpoint))
+    return {**metadata, path: _endpoint_handler(endpoint, core.settings.limits)}
+
+
+def _metadata_handler(endpoint: Endpoint) -> Handler:
+    departures = Departures()
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        body = await _body(request, endpoint.body_limit)
-        line = _Line(request)
-        answered = await endpoint.handle(Head(request.method, request.headers, request.path), body, line)
-        if answered is not None:
-            return web.Response(body=answered.body, status=answered.status, headers=answered.headers)
-        if line.response is None:  # nobody is there; what is returned goes nowhere
-            return web.Response()
-        return line.response
+        return await answered(request, departures, endpoint.front.metadata)
 
     return answer
+
+
+def _endpoint_handler(endpoint: Endpoint, limits: Limits) -> Handler:
+    departures = Departures()
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        body = await read_body(request, limits)
+        return await answered(request, departures, lambda head, line: endpoint.handle(head, body, line))
+
+    return answer
+
+
+async def answered(
+    request: web.BaseRequest, departures: Departures, handle: Callable[[Head, Line], Awaitable[Response | None]]
+) -> web.StreamResponse:
+    """What `handle` makes of the head of a request and the way back, as aiohttp has it."""
+    line = _Line(request, departures)
+    response = await handle(Head(request.method, _headers(request.headers), request.path), line)
+    if response is not None:
+        return web.Response(body=response.body, status=response.status, headers=response.headers)
+    if line.response is None:  # nobody is there; what is returned goes nowhere
+        return web.Response()
+    return line.response
 
 
 class _Line:
     """See `Line`. aiohttp ends the stream when the handler returns it."""
 
-    __slots__ = ("_request", "response")
+    __slots__ = ("_departures", "_request", "response")
 
-    def __init__(self, request: web.BaseRequest) -> None:
+    def __init__(self, request: web.BaseRequest, departures: Departures) -> None:
         self._request = request
+        self._departures = departures
         self.response: web.StreamResponse | None = None
 
     async def open(self, status: int, headers: Mapping[str, str]) -> None:
@@ -75,19 +127,33 @@ class _Line:
             await self.response.write(piece)
 
     async def gone(self) -> None:
-        # aiohttp tells nobody but by cancelling the handler, which is not for us to let happen in every revision. So this looks,
-        # often at first, since most calls are short.
-        pause = _FIRST_PAUSE_SECONDS
-        while (transport := self._request.transport) is not None and not transport.is_closing():
-            await asyncio.sleep(pause)
-            pause = min(pause * 1.2, _LONGEST_PAUSE_SECONDS)
+        # aiohttp tells nobody but by cancelling the handler, which is not for us to let happen in every revision.
+        await self._departures.of(self._request.transport)
+
+    async def close(self) -> None:
+        # The connection goes as well: aiohttp takes no other request from it before this one is done.
+        if self.response is not None:
+            await self.response.write_eof()
+            if self._request.transport is not None:
+                self._request.transport.close()
 
 
-async def _body(request: web.BaseRequest, limit: int) -> bytes | None:
-    """The body; None where it is over the limit, of which no more is read."""
+async def read_body(request: web.BaseRequest, limits: Limits) -> bytes | None:
+    """The body; None where it is over the limit, of which no more is read, does not arrive in time, or is no body of its coding."""
     length = request.content_length
     if length is not None and "content-encoding" not in request.headers:
-        return await request.content.read() if length <= limit else None
+        if length > limits.body_bytes:
+            return None
+        if request.content.is_eof():
+            return await request.content.read()
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            return await _pieces(request, limits.body_bytes)
+    except (TimeoutError, ContentEncodingError, web.RequestPayloadError):
+        return None
+
+
+async def _pieces(request: web.BaseRequest, limit: int) -> bytes | None:
     pieces, size = [], 0
     async for piece in request.content.iter_any():
         size += len(piece)
@@ -95,3 +161,10 @@ async def _body(request: web.BaseRequest, limit: int) -> bytes | None:
             return None
         pieces.append(piece)
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _headers(fields: CIMultiDictProxy[str]) -> Mapping[str, str]:
+    """Header fields by name; of a repeated field the values stand one after the other, as HTTP joins them."""
+    if len({name.lower() for name in fields}) == len(fields):
+        return fields
+    return CIMultiDict({name: ", ".join(fields.getall(name)) for name in fields})

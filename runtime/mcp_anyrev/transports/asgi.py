@@ -6,20 +6,25 @@ Specification: basic/transports/streamable-http#sending-messages
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from mcp_anyrev.server.core import Core
 from mcp_anyrev.server.endpoint import Endpoint
 from mcp_anyrev.server.registry import Registry
-from mcp_anyrev.server.wire import Head
-from mcp_anyrev.settings import Settings
+from mcp_anyrev.server.wire import Head, Line, Response
+from mcp_anyrev.settings import Limits, Settings
+from mcp_anyrev.transports.signals import before_the_end
+
+log = logging.getLogger("mcp_anyrev.server")
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Handle = Callable[[Head, bytes | None, Line], Awaitable[Response | None]]
 
 
 def asgi(registry: Registry, settings: Settings | None = None) -> Application:
@@ -37,66 +42,125 @@ def asgi(registry: Registry, settings: Settings | None = None) -> Application:
 
     Specification: basic/transports/streamable-http
     """
-    core = Core(registry, settings or Settings())
-    endpoint = Endpoint(core)
+    return Application(Core(registry, settings or Settings()))
 
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+
+class Application:
+    """A server as an ASGI application; made by `asgi`.
+
+    Args:
+        core: the server behind it.
+    """
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._endpoint = Endpoint(core)
+        self._ending: asyncio.Task[None] | None = None
+        self._told = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or live through a lifespan.
+
+        Raises:
+            ValueError: it is asked for something else.
+        """
         if scope["type"] == "lifespan":
-            await _lifespan(core, receive, send)
+            await _lifespan(self._core, receive, send)
         elif scope["type"] == "http":
-            await _request(endpoint, scope, receive, send)
+            limits = self._core.settings.limits
+            await _answer(scope, receive, _Line(receive, send, self._opened), limits, self._handle_for(scope))
         else:
             raise ValueError(f"this application answers http, not {scope['type']}")
 
-    return application
+    async def close(self) -> None:
+        """End every stream in good order. A server waits for open streams, often without an end, before it says that it ends."""
+        await self._core.close()
+
+    def _handle_for(self, scope: Scope) -> Handle:
+        """What answers a request."""
+        resource = self._core.settings.protected_resource
+        if resource is not None and own_path(scope) in resource.paths:
+            return lambda head, body, line: self._endpoint.front.metadata(head, line)
+        return self._endpoint.handle
+
+    def _opened(self) -> None:
+        if not self._told:
+            self._told = True
+            before_the_end(self._begin_to_end)
+
+    def _begin_to_end(self) -> None:
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self.close())
 
 
 async def _lifespan(core: Core, receive: Receive, send: Send) -> None:
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
-            core.build()
+            try:
+                await core.start()
+            except Exception as error:
+                log.exception("the server cannot start")
+                await send({"type": "lifespan.startup.failed", "message": type(error).__name__})
+                return
             await send({"type": "lifespan.startup.complete"})
         elif message["type"] == "lifespan.shutdown":
+            await core.close()
             await send({"type": "lifespan.shutdown.complete"})
             return
 
 
-async def _request(endpoint: Endpoint, scope: Scope, receive: Receive, send: Send) -> None:
+def own_path(scope: Scope) -> str:
+    """The path of a request within the application, wherever that is mounted."""
+    path, root = str(scope.get("path", "/")), str(scope.get("root_path", ""))
+    return path[len(root) :] if root and path.startswith(root) else path
+
+
+async def _answer(scope: Scope, receive: Receive, line: _Line, limits: Limits, handle: Handle) -> None:
     head = Head(scope["method"], _headers(scope["headers"]), scope.get("path", "/"))
-    body, complete = await _body(receive, endpoint.body_limit)
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            body, complete = await _body(receive, limits.body_bytes)
+    except TimeoutError:
+        body, complete = None, True
     if not complete:
         return
-    line = _Line(receive, send)
-    answer = await endpoint.handle(head, body, line)
+    answer = await handle(head, body, line)
     if answer is not None:
         headers = [*_field_lines(answer.headers), (b"content-length", b"%d" % len(answer.body))]
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": answer.body})
-    elif line.opened:
-        await send({"type": "http.response.body", "body": b""})
+        await line.send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await line.send({"type": "http.response.body", "body": answer.body})
+    else:
+        await line.close()
 
 
 class _Line:
     """See `Line`. A server that has lost its client takes what is sent and drops it."""
 
-    __slots__ = ("_receive", "_send", "opened")
+    __slots__ = ("_on_open", "_open", "_receive", "send")
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, on_open: Callable[[], None]) -> None:
         self._receive = receive
-        self._send = send
-        self.opened = False
+        self._on_open = on_open
+        self._open = False
+        self.send = send
 
     async def open(self, status: int, headers: Mapping[str, str]) -> None:
-        self.opened = True
-        await self._send({"type": "http.response.start", "status": status, "headers": _field_lines(headers)})
+        self._on_open()
+        self._open = True
+        await self.send({"type": "http.response.start", "status": status, "headers": _field_lines(headers)})
 
     async def write(self, piece: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+        await self.send({"type": "http.response.body", "body": piece, "more_body": True})
 
     async def gone(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
+
+    async def close(self) -> None:
+        if self._open:
+            self._open = False
+            await self.send({"type": "http.response.body", "body": b""})
 
 
 async def _body(receive: Receive, limit: int) -> tuple[bytes | None, bool]:

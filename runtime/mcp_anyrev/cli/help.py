@@ -1,0 +1,34 @@
+"""Help that ends with examples.
+
+Rule: revisions in examples are taken from those that there are, when the help is shown.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import click
+from mcp_revisions import VERSIONS
+
+
+class CommandWithExamples(click.Command):
+    """A command whose help ends with examples; `{newest}` and `{oldest}` in them stand for revisions."""
+
+    examples: ClassVar[tuple[str, ...]] = ()
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See `click.Command.format_epilog`."""
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write_text(example.format(newest=VERSIONS[0], oldest=VERSIONS[-1]))
+
+
+def known_revision(value: str) -> str:
+    """A revision as given on a command line.
+
+    Raises:
+        click.BadParameter: there is no such revision.
+    """
+    if value not in VERSIONS:
+        raise click.BadParameter(f"{value or 'none given'}; known: {', '.join(VERSIONS)}")
+    return value

@@ -1,0 +1,56 @@
+"""What a registry tells whoever runs it: that something of it has changed.
+
+Rule: said in the thread where it happened, to callbacks that only pass it on. Nobody has to listen.
+Specification: server/tools#list-changed-notification, server/resources#subscriptions
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+log = logging.getLogger("mcp_anyrev.server")
+
+
+class Change(NamedTuple):
+    """One change.
+
+    Attributes:
+        kind: one of `mcp_anyrev.settings.CHANGES`: the list that is another now, or `updates` for the contents of one resource.
+        uri: the address of that resource; None for a list.
+    """
+
+    kind: str
+    uri: str | None
+
+
+Watcher = Callable[[Change], None]
+
+
+class Watchers:
+    """Who is told."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._callbacks: tuple[Watcher, ...] = ()
+
+    def add(self, callback: Watcher) -> Callable[[], None]:
+        """Tell this one too; gives what ends it."""
+        with self._lock:
+            self._callbacks = (*self._callbacks, callback)
+
+        def stop() -> None:
+            with self._lock:
+                self._callbacks = tuple(one for one in self._callbacks if one is not callback)
+
+        return stop
+
+    def tell(self, change: Change) -> None:
+        """Tell all of them; one that fails does not keep it from the others."""
+        for callback in self._callbacks:
+            try:
+                callback(change)
+            except Exception:
+                log.exception("telling of a change failed")

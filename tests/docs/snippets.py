@@ -1,0 +1,156 @@
+"""Fenced blocks of a Markdown page, and what running them means.
+
+Rule: a block is run, checked, or named in a table with the test that runs it. None is passed over.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(sys.executable).parent
+COMMAND_SECONDS = 60
+
+_FENCE = re.compile(r"^ *(```+)([^\n`]*)\n(.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    Attributes:
+        page: the page, from the root of the project.
+        line: the line on which its text begins.
+        language: what stands after the fence.
+        text: what is in it.
+    """
+
+    page: str
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def blocks(page: pathlib.Path) -> list[Block]:
+    """The blocks of a page, in order."""
+    text = page.read_text("utf-8")
+    name = page.relative_to(ROOT).as_posix()
+    return [
+        Block(name, text.count("\n", 0, found.start(3)) + 1, found[2].strip(), found[3])
+        for found in _FENCE.finditer(text)
+    ]
+
+
+async def run_python(page_blocks: list[Block]) -> None:
+    """Run the Python of a page from top to bottom, as one module that may await."""
+    module = types.ModuleType("snippet_page")
+    sys.modules[module.__name__] = module  # annotations are looked up in the module of a function
+    try:
+        for block in page_blocks:
+            source = "\n" * (block.line - 1) + block.text
+            code = compile(source, block.page, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            given = eval(code, module.__dict__)
+            if given is not None:
+                await given
+    finally:
+        del sys.modules[module.__name__]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a console block, and what the page says that it prints.
+
+    Attributes:
+        line: the command.
+        output: the lines; `…` stands for any number of them.
+    """
+
+    line: str
+    output: list[str]
+
+
+def commands(block: Block) -> list[Command]:
+    """The commands of a console block."""
+    found: list[Command] = []
+    for line in block.text.splitlines():
+        if line.startswith("$ "):
+            found.append(Command(line[2:].split("  #")[0].strip(), []))
+        elif found:
+            found[-1].output.append(line)
+        else:
+            raise AssertionError(f"{block}: a console block begins with a command")
+    return found
+
+
+def run_command(command: Command) -> None:
+    """Run a command, or check what would be too much to run.
+
+    Raises:
+        AssertionError: it does not do what the page says, or nobody knows how to run it.
+    """
+    name, *arguments = shlex.split(command.line)
+    if name == "make":
+        targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+        assert set(arguments) <= set(targets), f"no such target: {command.line}"
+    elif (name, arguments[:1]) == ("pip", ["install"]):
+        assert arguments[1].partition("[")[0] == "mcp-anyrev"
+    elif name == "mcp-anyrev" and arguments[0] == "serve":
+        _serves([*_entry(name), *arguments, "--port", "0"], "http://")
+    elif name == "uvicorn":
+        _serves([sys.executable, "-m", "uvicorn", *arguments, "--port", "0"], "Uvicorn running")
+    elif name in ("mcp-anyrev", "revgen"):
+        _prints([*_entry(name), *arguments], command.output)
+    else:
+        raise AssertionError(f"nobody knows how to run {command.line!r}")
+
+
+def _entry(name: str) -> list[str]:
+    return [str(BIN / name)]
+
+
+def _prints(command: list[str], expected: list[str]) -> None:
+    environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1"}
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=COMMAND_SECONDS, env=environment)
+    assert ran.returncode == 0, ran.stderr
+    if expected:
+        pattern = "\n".join(".*" if line == "…" else re.escape(line) for line in expected)
+        assert re.fullmatch(pattern, ran.stdout.rstrip("\n"), re.DOTALL), ran.stdout
+
+
+def _serves(command: list[str], ready: str) -> None:
+    """See that a server starts, and ends when it is interrupted."""
+    with _child(command) as child:
+        assert child.stdout is not None
+        end = time.monotonic() + COMMAND_SECONDS
+        while ready not in (line := child.stdout.readline()):
+            assert line and time.monotonic() < end, f"{command} does not start"
+        child.send_signal(signal.SIGINT)
+        assert child.wait(10) in (0, -signal.SIGINT)
+
+
+@contextlib.contextmanager
+def _child(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
+    try:
+        yield child
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+        if child.stdout is not None:
+            child.stdout.close()

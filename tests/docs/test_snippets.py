@@ -1,0 +1,75 @@
+"""Every snippet of README and docs does what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from snippets import ROOT, Block, blocks, commands, run_command, run_python
+
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
+DRAWINGS = ("", "text")
+"""Languages of blocks that are for the eye."""
+
+RUN_ELSEWHERE = {"docs/add-a-revision.md": ("tests/revisions/test_next_revision.py", "2027-03-01")}
+"""Pages whose commands change the project, with the test that does the same on a copy, and the revision that both add."""
+
+
+def of(language: str) -> list[Block]:
+    return [block for page in PAGES for block in blocks(page) if block.language == language]
+
+
+def here(found: list[Block]) -> list[Block]:
+    return [block for block in found if block.page not in RUN_ELSEWHERE]
+
+
+@pytest.mark.parametrize("page", sorted({block.page for block in here(of("python"))}))
+def test_the_python_of_a_page_runs_from_top_to_bottom(page: str) -> None:
+    asyncio.run(run_python([block for block in of("python") if block.page == page]))
+
+
+@pytest.mark.parametrize("block", here(of("console")), ids=str)
+def test_commands_do_what_the_page_says(block: Block) -> None:
+    for command in commands(block):
+        run_command(command)
+
+
+def test_data_can_be_read() -> None:
+    for block in here(of("json")):
+        json.loads(block.text)
+    for block in here(of("yaml")):
+        list(yaml.compose_all(block.text))
+
+
+def test_every_block_is_run_or_read() -> None:
+    known = ("python", "console", "json", "yaml", *DRAWINGS)
+    for page in PAGES:
+        for block in blocks(page):
+            assert block.language in known or block.page in RUN_ELSEWHERE, f"{block}: nobody runs {block.language!r}"
+            assert not block.text.startswith("$ ") or block.language == "console", f"{block}: a command in a drawing"
+
+
+@pytest.mark.parametrize(("page", "run"), RUN_ELSEWHERE.items())
+def test_a_page_that_is_run_elsewhere_is(page: str, run: tuple[str, str]) -> None:
+    test, revision = run
+    assert all(revision in (ROOT / path).read_text("utf-8") for path in (page, test))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_within_the_project_lead_somewhere(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):
+        assert (page.parent / target).exists(), f"{page.name} links {target}"
+
+
+def test_a_broken_snippet_would_fail() -> None:
+    with pytest.raises(AssertionError):
+        asyncio.run(run_python([Block("page.md", 3, "python", "assert 1 == 2\n")]))
+    with pytest.raises(AssertionError):
+        run_command(commands(Block("page.md", 1, "console", "$ mcp-anyrev --version\nanother version\n"))[0])
+    with pytest.raises(AssertionError, match="nobody knows"):
+        run_command(commands(Block("page.md", 1, "console", "$ format-disk\n"))[0])

@@ -1,0 +1,168 @@
+"""A revision that nobody has published yet goes in by data alone, and one macro for the one thing that none did before it.
+
+It has a new member of a tool, a type with another name, one method less, another status, and its own rule for reserved keys.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from revgen.render import Writer
+from revgen.specification import load_specification
+from revgen.writers.models import write_models
+
+from .conftest import REPOSITORY, VERSIONS, Project, is_part_of, render_quickly
+
+NEXT = "2027-03-01"
+LAST = VERSIONS[-1]
+
+ANSWERS = """\
+answers:
+  envelope:
+    reserved_meta_key: {choice: with_prefix, cite: "page: basic/index#_meta"}
+  streamable_http:
+    error_statuses:
+      rows:
+        method_not_found: 410
+        parse_error: 400
+        internal_error: 200
+      cite:
+        - "page: basic/transports/streamable-http#sending-messages"
+        - "schema: #/$defs/MethodNotFoundError"
+"""
+MACRO = """
+{% macro with_prefix() %}
+return "/" in key
+{% endmacro %}
+"""
+SCRIPT = """
+import json
+from mcp_contract import MethodNotFound
+from mcp_revisions import AdapterSet
+adapters = AdapterSet.default()
+new, last = adapters.by_version["%s"], adapters.by_version["%s"]
+request = {"jsonrpc": "2.0", "id": 1, "params": {"_meta": {
+    "io.modelcontextprotocol/protocolVersion": new.version, "io.modelcontextprotocol/clientCapabilities": {}}}}
+new.check_request({**request, "method": "tools/list"})
+try:
+    new.check_request({**request, "method": "completion/complete"})
+    refused = False
+except MethodNotFound:
+    refused = True
+tools = {"tools": [{"name": "add", "inputSchema": {"type": "object"}, "rating": 4.5}]}
+prompts = {"prompts": [{"name": "greet", "title": "Greet"}]}
+server = {"name": "s", "version": "1"}
+sent = {adapter.version: adapter.encode_result("tools/list", tools, server)["tools"][0] for adapter in (new, last)}
+answered = new.encode_result("prompts/list", prompts, server)
+new.check_result("prompts/list", answered)
+print(json.dumps({
+    "versions": adapters.versions,
+    "refused": refused,
+    "reserved": [new.reserved_meta_key("a/b"), new.reserved_meta_key("b"), last.reserved_meta_key("a/b")],
+    "statuses": dict(new.error_statuses),
+    "rating": [tool.get("rating") for tool in sent.values()],
+    "prompts": answered["prompts"],
+}))
+"""
+
+
+@pytest.fixture
+def schema(tmp_path: pathlib.Path) -> pathlib.Path:
+    """The schema of the next revision, as it might be published."""
+    text = (REPOSITORY / f"specs/schemas/{LAST}.json").read_text("utf-8")
+    published: dict[str, Any] = json.loads(re.sub(r'#/\$defs/Prompt"', '#/$defs/PromptOffer"', text))
+    named = [name for name in published["x-published"] if not name.startswith("Complete") and name != "Prompt"]
+    published["x-published"] = sorted([*named, "PromptOffer"])
+    definitions = published["$defs"]
+    definitions["Tool"]["properties"]["rating"] = {"type": "number"}
+    definitions["PromptOffer"] = definitions.pop("Prompt")
+    for name in [name for name in definitions if name.startswith("Complete")]:
+        del definitions[name]
+    for union, member in (("ClientRequest", "CompleteRequest"), ("ServerResult", "CompleteResult")):
+        branches = definitions[union]["anyOf"]
+        branches.remove({"$ref": f"#/$defs/{member}"})
+    file = tmp_path / "next.json"
+    file.write_text(json.dumps(published), "utf-8")
+    return file
+
+
+def test_a_next_revision_is_data_and_one_macro(project: Project, schema: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    before = project.files("specs") | project.files("templates")
+    answers = tmp_path / "answers.yaml"
+    answers.write_text(ANSWERS, "utf-8")
+
+    result = project.run("new", NEXT, "--schema", str(schema), "--like", LAST, "--answers", str(answers))
+    assert result.exit_code == 0, result.output
+    assert "  Prompt → PromptOffer: likely, by name and shape" in result.stdout
+    assert "  gone completion/complete: client request" in result.stdout
+    assert "  Tool: new rating: number" in result.stdout
+    fault, hint = result.stderr.splitlines()
+    assert fault.endswith(
+        "'with_prefix' is not a choice of 'reserved_meta_key'; choices: never, named_before_last, named_second"
+    )
+    assert hint.endswith(" unused or to be reviewed; run: revgen lint")
+    # Up to here lines were added, and nothing else.
+    for path, content in project.files("specs").items():
+        assert is_part_of(before.get(path, b"").decode().splitlines(), content.decode().splitlines()), path
+
+    edit(
+        project,
+        "specs/variance/envelope.yaml",
+        "      named_second: One",
+        "      with_prefix: Any that has a prefix.\n",
+    )
+    edit(
+        project,
+        "specs/canonical.yaml",
+        "  - name: enumerations",
+        "  - name: a prompt is called an offer\n    from: Prompt\n    to: PromptOffer\n",
+    )
+    template = project.root / "templates/concerns/envelope/reserved_meta_key.py.jinja"
+    template.write_text(template.read_text("utf-8") + MACRO, "utf-8")
+
+    # What was copied is still to be looked at: lint and check say so, generate does not mind.
+    marks = [line for line in project.run("lint").stdout.splitlines() if "to be reviewed: copied from" in line]
+    assert marks == project.run("lint").stdout.splitlines()
+    for path in {mark.partition(":")[0] for mark in marks}:
+        file = project.root / path
+        text = re.sub(rf"^ *review: copied from {LAST}\n", "", file.read_text("utf-8"), flags=re.MULTILINE)
+        file.write_text(text.replace(f"review: copied from {LAST}, ", ""), "utf-8")
+    assert project.run("lint").output == ""
+
+    specification = load_specification(project.root)
+    last, following = specification.revisions[-2:]
+    texts = render_quickly(specification, Writer(lambda given: write_models(given, following)))
+    for path, text in texts.items():
+        (project.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (project.root / path).write_text(text, "utf-8")
+    changed = {path for path, content in project.files("templates").items() if content != before[path]}
+    assert changed == {"templates/concerns/envelope/reserved_meta_key.py.jinja"}
+
+    script = SCRIPT % (NEXT, LAST)
+    command = [sys.executable, "-c", script]
+    path = [str(project.root / "generated"), str(REPOSITORY / "runtime")]
+    run = subprocess.run(command, env={"PYTHONPATH": ":".join(path)}, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == {
+        "versions": [NEXT, *reversed(VERSIONS)],
+        "refused": True,
+        "reserved": [True, False, False],
+        "statuses": {"method_not_found": 410, "parse_error": 400, "internal_error": 200},
+        "rating": [4.5, None],
+        "prompts": [{"name": "greet", "title": "Greet"}],
+    }
+    assert last.version == LAST
+
+
+def edit(project: Project, path: str, before: str, added: str) -> None:
+    """Put lines before the one that starts like this."""
+    file = project.root / path
+    text = file.read_text("utf-8")
+    assert text.count(f"\n{before}") == 1
+    file.write_text(text.replace(f"\n{before}", f"\n{added}{before}"), "utf-8")

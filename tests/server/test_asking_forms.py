@@ -1,0 +1,189 @@
+"""Questions by address, and the forms that a revision can show.
+
+Citations: client/elicitation#url-mode-elicitation-requests, client/elicitation#requested-schema.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import pytest
+from mcp_anyrev import Exchange, Registry, Settings, elicit
+from mcp_revisions.protocol import Adapter
+from pydantic import BaseModel
+from raw_client import RawClient, Reply, serving
+
+ADDRESS = "https://pay.example/checkout"
+TITLED = {"type": "string", "oneOf": [{"const": "a", "title": "Aye"}, {"const": "b", "title": "Bee"}]}
+SEVERAL = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
+SETTINGS = Settings(keys=[b"0123456789abcdef"])
+
+
+class Kind(enum.Enum):
+    TEA = "tea"
+    MILK = "milk"
+
+
+class Order(BaseModel):
+    name: str = "John Doe"
+    age: int = 30
+    score: float = 95.5
+    kind: Kind = Kind.TEA
+    hot: bool = True
+
+
+def form(member: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": {"choice": member}, "required": ["choice"]}
+
+
+def registry() -> Registry:
+    made = Registry("forms", "1.0")
+
+    @made.tool
+    async def pay(ex: Exchange) -> str:
+        question = elicit("Please pay.", url=ADDRESS)
+        ex.completed(question)  # not asked yet, so nothing is told
+        answer = await ex.ask("pay", question)
+        ex.completed(elicit("Please pay.", url=ADDRESS))  # another question, which nobody was asked
+        ex.completed(question)
+        return f"{answer.action} {answer.accepted}"
+
+    @made.tool
+    async def order(ex: Exchange) -> str:
+        answer = await ex.ask("order", elicit("Your order?", Order))
+        return str(answer.data) if answer.accepted else "none"
+
+    @made.tool
+    async def titled(ex: Exchange) -> str:
+        answer = await ex.ask("choice", elicit("Which?", form(TITLED)))
+        return str(answer.content.get("choice"))
+
+    @made.tool
+    async def several(ex: Exchange) -> str:
+        answer = await ex.ask("choice", elicit("Which ones?", form(SEVERAL)))
+        return str(answer.content.get("choice"))
+
+    return made
+
+
+async def call(client: RawClient, name: str, said: dict[str, Any]) -> tuple[Reply, list[dict[str, Any]]]:
+    """Call a tool and answer its question; gives the reply and what was asked."""
+    asked: list[dict[str, Any]] = []
+
+    async def pushed(message: dict[str, Any]) -> None:
+        if message["method"] == "elicitation/create":
+            client.adapter.check_question(message)
+            asked.append(message["params"])
+            await client.post({"jsonrpc": "2.0", "id": message["id"], "result": said})
+
+    reply = await client.call("tools/call", {"name": name, "arguments": {}}, on_message=pushed)
+    questions = client.adapter.read_questions(reply.result) if "result" in reply.message else None
+    if questions is None:
+        return reply, asked
+    asked += [one["params"] for one in questions.questions.values()]
+    params = client.adapter.answer_params(
+        {"name": name, "arguments": {}}, dict.fromkeys(questions.questions, said), questions.state
+    )
+    return await client.call("tools/call", params), asked
+
+
+async def test_an_address_is_asked_for_only_where_the_client_declared_that(adapter: Adapter) -> None:
+    asks_by_url = adapter.may_be_asked(adapter.required_to_ask("url"), "url")
+    async with serving(registry(), SETTINGS) as url:
+        async with RawClient(url, adapter, mode="form") as client:
+            reply, asked = await call(client, "pay", {"action": "accept"})
+            assert asked == [] and reply.earlier == [] and ("error" in reply.message or reply.result["isError"])
+        async with RawClient(url, adapter, mode="url") as client:
+            reply, asked = await call(client, "pay", {"action": "accept"})
+            assert len(asked) == asks_by_url
+            if asks_by_url:
+                assert reply.text == "accept True"
+                assert asked[0]["mode"] == "url" and asked[0]["url"] == ADDRESS
+                assert ("elicitationId" in asked[0]) == adapter.url_question_has_id
+
+
+async def test_its_completion_is_announced_by_its_own_id_where_there_is_one(adapter: Adapter) -> None:
+    announced = "notifications/elicitation/complete"
+    async with serving(registry(), SETTINGS) as url, RawClient(url, adapter, mode="url") as client:
+        reply, asked = await call(client, "pay", {"action": "accept"})
+    told = [message for message in reply.earlier if message["method"] == announced]
+    if announced in adapter.server_notifications:
+        assert [message["params"] for message in told] == [{"elicitationId": asked[0]["elicitationId"]}]
+    else:
+        assert told == []
+
+
+@pytest.mark.parametrize("action", ["decline", "cancel"])
+async def test_whoever_does_not_open_an_address_has_not_accepted(adapter: Adapter, action: str) -> None:
+    if not adapter.may_be_asked(adapter.required_to_ask("url"), "url"):
+        pytest.skip("the revision asks by form alone")
+    async with serving(registry(), SETTINGS) as url, RawClient(url, adapter, mode="url") as client:
+        reply, _ = await call(client, "pay", {"action": action})
+        assert reply.text == f"{action} False"
+
+
+async def test_defaults_stand_in_the_form_where_the_revision_has_them(adapter: Adapter) -> None:
+    said = {"name": "Ada", "age": 36, "score": 1, "kind": "milk", "hot": False}
+    async with serving(registry(), SETTINGS) as url, RawClient(url, adapter) as client:
+        reply, asked = await call(client, "order", {"action": "accept", "content": said})
+    assert reply.text == "name='Ada' age=36 score=1.0 kind=<Kind.MILK: 'milk'> hot=False"
+    members = asked[0]["requestedSchema"]["properties"]
+    shown = {name: member["default"] for name, member in members.items() if "default" in member}
+    everywhere = {"name": "John Doe", "age": 30, "score": 95.5, "kind": "tea", "hot": True}
+    only_booleans = {"hot": True}
+    has_all = adapter.question_form({"requestedSchema": form({"type": "string", "default": "x"})})
+    assert shown == (everywhere if "default" in has_all["requestedSchema"]["properties"]["choice"] else only_booleans)
+
+
+async def test_titled_choices_have_the_form_of_the_revision(adapter: Adapter) -> None:
+    async with serving(registry(), SETTINGS) as url, RawClient(url, adapter) as client:
+        for said, text in (("b", "b"), ("Bee", "None")):
+            reply, asked = await call(client, "titled", {"action": "accept", "content": {"choice": said}})
+            if "result" in reply.message and not client.adapter.read_questions(reply.result):
+                assert reply.text == text
+    shown = asked[0]["requestedSchema"]["properties"]["choice"]
+    assert shown in (TITLED, {"type": "string", "enum": ["a", "b"], "enumNames": ["Aye", "Bee"]})
+
+
+async def test_several_choices_are_asked_for_or_refused_in_plain_words(adapter: Adapter) -> None:
+    async with serving(registry(), SETTINGS) as url, RawClient(url, adapter) as client:
+        reply, asked = await call(client, "several", {"action": "accept", "content": {"choice": ["a", "b"]}})
+    if asked:
+        assert reply.text == "['a', 'b']"
+    else:
+        assert "several choices at once" in reply.error["message"]
+
+
+@pytest.mark.parametrize("declared", [None, True, "yes", [], 7])
+async def test_a_declaration_of_no_shape_is_none(adapter: Adapter, declared: Any) -> None:
+    async with serving(registry(), SETTINGS) as url:
+        client = RawClient(url, adapter, mode=None)
+        if adapter.has_handshake:
+            params = adapter.description_params(client.declaration)
+            async with client:
+                hello = {**params, "capabilities": {"elicitation": declared}}
+                reply = await client.post(client.request(adapter.description_method, hello))
+                if "error" in reply.message:
+                    return
+                client.session = reply.headers[adapter.session_header]
+                reply = await client.tool("order")
+        else:
+            async with client:
+                request = client.request("tools/call", {"name": "order", "arguments": {}})
+                for name, value in request["params"]["_meta"].items():
+                    if value == {}:
+                        request["params"]["_meta"][name] = {"elicitation": declared}
+                reply = await client.post(request)
+                assert reply.status >= 400
+    asks_anybody = adapter.may_be_asked({}, "form")
+    assert "error" in reply.message or reply.result.get("isError") or asks_anybody
+    assert reply.earlier == []
+
+
+async def test_the_text_of_the_convention_names_every_choice_and_default(arguments_adapter: Adapter) -> None:
+    async with serving(registry(), SETTINGS) as url, RawClient(url, arguments_adapter) as client:
+        assert "one of a (Aye), b (Bee)" in (await client.tool("titled")).text
+        assert "any of a, b" in (await client.tool("several")).text
+        ordering = (await client.tool("order")).text
+        assert "one of tea, milk" in ordering and '"John Doe" if nothing is said' in ordering
