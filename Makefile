@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+# Many tests wait for a server or a process, so there are more of them at once than processors.
+PROCESSES := $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 
-.PHONY: help generate test check build bench soak clean
+.PHONY: help generate test check build bench conformance soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -20,7 +22,7 @@ generate: $(READY) ## the main job: specs/ and templates/ -> generated/
 	$(BIN)/revgen generate
 
 test: $(READY) ## the tests, under five minutes
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal
 
 check: $(READY) ## specs, drift, style and types
 	$(BIN)/revgen lint
@@ -34,11 +36,14 @@ check: $(READY) ## specs, drift, style and types
 build: $(READY) ## wheel and source distribution
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
+conformance: $(READY) ## the official conformance suite against examples/everything.py
+	$(BIN)/python tests/conformance/run.py
+
 bench: $(READY) ## costs, side by side in one run
 	$(BIN)/python -m benchmarks
 
 soak: $(READY) ## long runs: fuzzing, faults
-	$(BIN)/python -m pytest -n auto tests/soak --override-ini addopts=
+	$(BIN)/python -m pytest -s tests/soak --override-ini addopts=
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) dist

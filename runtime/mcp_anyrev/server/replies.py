@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_contract import InternalError, Json, JsonObject, ProtocolError
 
+from mcp_anyrev.server.at_once import Resumed
 from mcp_anyrev.server.outbox import Outbox
 from mcp_anyrev.server.wire import KEEP_ALIVE, OK, STREAM_HEADERS, Line, Response, event, opening_event
 
@@ -110,7 +111,7 @@ class Reply:
         call = shared.running.add(context, self._identifier)
         standing_by.on_departure = call.give_up if context.adapter.disconnect_cancels else None
         try:
-            response = await _Resumed(self._work, waited_for)
+            response = await Resumed(self._work, waited_for)
             if context.cancelled and call.was_given_up() and not call.owes_answer:
                 response = None
         except asyncio.CancelledError:
@@ -128,33 +129,6 @@ class Reply:
     def _farewell(self) -> Response:
         identifier = {} if self._identifier is None else {"id": self._identifier}
         return self._shared.refusal(self._context.adapter, identifier, InternalError("the server ended the call"))
-
-
-class _Resumed:
-    """A coroutine that waits for something already, to be awaited further by the same task."""
-
-    __slots__ = ("_waited_for", "_work")
-
-    def __init__(self, work: Coroutine[Any, Any, Response | None], waited_for: Any) -> None:
-        self._work = work
-        self._waited_for = waited_for
-
-    def __await__(self) -> Generator[Any, Any, Response | None]:
-        work, waited_for = self._work, self._waited_for
-        try:
-            while True:
-                try:
-                    got = yield waited_for
-                except GeneratorExit:
-                    work.close()
-                    raise
-                except BaseException as error:
-                    waited_for = work.throw(error)
-                else:
-                    waited_for = work.send(got)
-        except StopIteration as finished:
-            response: Response | None = finished.value
-            return response
 
 
 class _StandingBy:

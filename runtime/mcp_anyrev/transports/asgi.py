@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
+from mcp_anyrev.server.at_once import Bounded
 from mcp_anyrev.server.core import Core
 from mcp_anyrev.server.endpoint import Endpoint
 from mcp_anyrev.server.registry import Registry
@@ -119,8 +120,7 @@ def own_path(scope: Scope) -> str:
 async def _answer(scope: Scope, receive: Receive, line: _Line, limits: Limits, handle: Handle) -> None:
     head = Head(scope["method"], _headers(scope["headers"]), scope.get("path", "/"))
     try:
-        async with asyncio.timeout(limits.body_seconds):
-            body, complete = await _body(receive, limits.body_bytes)
+        body, complete = await Bounded(_body(receive, limits.body_bytes), limits.body_seconds)
     except TimeoutError:
         body, complete = None, True
     if not complete:
@@ -181,7 +181,10 @@ async def _body(receive: Receive, limit: int) -> tuple[bytes | None, bool]:
 
 def _headers(lines: list[tuple[bytes, bytes]]) -> Mapping[str, str]:
     """Header fields by name; of a repeated field the values stand one after the other, as HTTP joins them."""
-    headers: dict[str, str] = {}
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in lines}
+    if len(headers) == len(lines):
+        return headers
+    headers.clear()
     for name, value in lines:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
         headers[key] = f"{headers[key]}, {text}" if key in headers else text
