@@ -62,6 +62,13 @@ async def test_an_unasked_answer_that_accepts_nothing_is_none(result_adapter: Ad
         assert result_adapter.read_questions(reply.result) is not None or reply.text.startswith("no name")
 
 
+async def test_a_model_cannot_fill_in_a_form_that_nobody_has_seen(arguments_adapter: Adapter) -> None:
+    params: dict[str, Any] = {"name": "known", "arguments": {"mcpAnswers": {"name": ANN}}}
+    async with serving(registry()) as url, RawClient(url, arguments_adapter) as client:
+        reply = await client.call("tools/call", params)
+    assert arguments_adapter.read_questions(reply.result) is not None
+
+
 def test_consent_cannot_be_given_unasked() -> None:
     for question in ({}, {"url": "https://example.org/"}):
         with pytest.raises(TypeError, match="has to follow the question"):

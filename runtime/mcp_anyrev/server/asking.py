@@ -98,7 +98,9 @@ class Asker:
         known = self.unfinished.answered.get(key)
         if known is not None and known[0] == digest:
             return question.judge(self._adapter, known[1])
-        if key not in self._given or not (question.unasked or self.unfinished.open.get(key) == digest):
+        # Where the answers are arguments, a model could fill in a form that nobody has seen.
+        unasked = question.unasked and self._adapter.can_ask
+        if key not in self._given or not (unasked or self.unfinished.open.get(key) == digest):
             return None
         answer = question.judge(self._adapter, self._given[key])
         if answer is not None:
