@@ -11,10 +11,10 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from mcp_anyrev.server.core import Core
-from mcp_anyrev.server.http_sse import HttpSse
-from mcp_anyrev.server.registry import Registry
-from mcp_anyrev.server.wire import Head, Line, Response
+from mcp_anyrev.server.answering.core import Core
+from mcp_anyrev.server.declaring.registry import Registry
+from mcp_anyrev.server.http.http_sse import HttpSse
+from mcp_anyrev.server.http.wire import Head, Line, Response
 from mcp_anyrev.settings import Settings
 from mcp_anyrev.transports.asgi import Application, Handle, Scope, own_path
 

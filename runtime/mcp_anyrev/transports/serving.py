@@ -15,8 +15,8 @@ from mcp_anyrev.settings import Settings
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from mcp_anyrev.server.core import Core
-    from mcp_anyrev.server.registry import Registry
+    from mcp_anyrev.server.answering.core import Core
+    from mcp_anyrev.server.declaring.registry import Registry
     from mcp_anyrev.transports.aiohttp import Handler
 
 # Servers that were awaited live as long as their event loop does.
@@ -98,7 +98,7 @@ class Serving:
         """Listen; gives the URL."""
         from aiohttp import web
 
-        from mcp_anyrev.server.core import Core
+        from mcp_anyrev.server.answering.core import Core
 
         self._core = core = Core(self._registry, self._settings)
         await core.start()

@@ -1,0 +1,1 @@
+"""Who may come in: origins, principals, tokens."""

@@ -1,0 +1,133 @@
+"""One attempt at a request that may ask: what came back with it, who asks, and what goes out if the answer has to come first.
+
+Rule: the same for everything that takes an `Exchange`. A handler that ends without a question, to be continued, is continued by
+the client where a result can say so, and by the server itself where none can.
+Specification: basic/patterns/mrtr#basic-workflow
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from mcp_contract import InternalError, Json, JsonObject
+
+from mcp_anyrev.server.answering.exchange import Exchange
+from mcp_anyrev.server.asking.asking import Asker, Suspended
+from mcp_anyrev.server.asking.pushing import Pusher, sender
+from mcp_anyrev.server.asking.sealing import Seal
+from mcp_anyrev.server.asking.unfinished import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
+
+if TYPE_CHECKING:
+    from mcp_revisions.protocol import Adapter
+
+    from mcp_anyrev.server.answering.calls import Call
+    from mcp_anyrev.settings import Settings
+    from mcp_anyrev.storage import Hub, SessionStore
+
+Work = Callable[[JsonObject, Exchange], Awaitable[JsonObject]]
+
+_NONE_GIVEN: Mapping[str, Json] = MappingProxyType({})
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 2.0
+
+
+class Attempts:
+    """Runs attempts.
+
+    Args:
+        name: the server's name.
+        server: who the server is, as a revision has it.
+        settings: how it is run.
+        store: where state stays that does not travel.
+        hub: brings answers to pushed questions.
+        clock: seconds since the epoch, as all workers see them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        server: Callable[[Adapter], JsonObject],
+        settings: Settings,
+        store: SessionStore,
+        hub: Hub,
+        clock: Callable[[], float],
+    ) -> None:
+        self._name = name
+        self._server = server
+        self._settings = settings
+        self._store = store
+        self._hub = hub
+        self._clock = clock
+
+    async def run(self, call: Call, target: str, params: JsonObject, work: Work, *, once: bool = False) -> JsonObject:
+        """Run one attempt.
+
+        Args:
+            call: the request.
+            target: which tool, prompt or resource it is for.
+            params: its params as sent.
+            work: from the params without anything that belongs to asking to a result in canonical form.
+            once: may what an attempt left be taken up only once?
+
+        Returns:
+            The result as the revision has it: the finished one, or the one that asks.
+
+        Raises:
+            InvalidParams: the echoed state is not of this call, or is used up.
+            ProtocolError: the work ended in an error.
+        """
+        adapter, pusher = call.context.adapter, self._pusher(call)
+        ends = not adapter.can_push_ask and adapter.askable_methods.get(call.method, False)
+        keeper: Keeper = self._sealed if adapter.can_ask else self._stored
+        purpose, unfinished, given, own = b"", Unfinished(), _NONE_GIVEN, params
+        if ends:
+            own, given, state = adapter.read_answers(params)
+            arguments = own.get("arguments", {})
+            purpose = purpose_of(self._name, call.context.principal, call.method, target, arguments)
+            if state is not None:
+                unfinished = await keeper.load(state, purpose, once)
+        pauses = _pauses(self._settings.ask_timeout_seconds)
+        while True:
+            asker = Asker(call, unfinished, given, pusher)
+            try:
+                result = await work(own, Exchange(asker, call))
+                return adapter.encode_result(call.method, result, self._server(adapter))
+            except Suspended:
+                questions = asker.outcome()
+            if ends and (questions or adapter.can_ask):
+                break
+            await asyncio.sleep(next(pauses))
+        state = await keeper.save(unfinished, purpose, once)
+        return adapter.signed_result(adapter.questions_result(questions, state), self._server(adapter))
+
+    def _pusher(self, call: Call) -> Pusher:
+        context = call.context
+        asked = sender(None if context.session is None else context.session.name, context.principal)
+        return Pusher(context.adapter, asked, self._hub, context.send, self._settings.ask_timeout_seconds)
+
+    @cached_property
+    def _sealed(self) -> SealedKeeper:
+        ttl = self._settings.state_ttl_seconds
+        return SealedKeeper(Seal(self._settings.keys, ttl, self._clock), self._store, ttl)
+
+    @cached_property
+    def _stored(self) -> StoredKeeper:
+        return StoredKeeper(self._store, self._settings.state_ttl_seconds)
+
+
+def _pauses(seconds: float) -> Iterator[float]:
+    """How long to wait before a handler that is to be continued runs again: not at all at first, then longer and longer.
+
+    Raises:
+        InternalError: so many seconds are over.
+    """
+    end, pause = time.monotonic() + seconds, 0.0
+    while time.monotonic() + pause < end:
+        yield pause
+        pause = min(max(2 * pause, _FIRST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
+    raise InternalError("the call could not be continued in time")

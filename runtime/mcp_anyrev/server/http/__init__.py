@@ -1,0 +1,1 @@
+"""HTTP without a socket: the head and the body of a request in, what goes back out."""

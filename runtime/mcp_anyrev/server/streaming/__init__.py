@@ -1,0 +1,1 @@
+"""What outlives a single answer: streams, changes, calls in flight."""
