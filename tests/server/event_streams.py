@@ -14,6 +14,7 @@ from typing import Any
 
 import aiohttp
 from raw_client import RawClient
+from sent_messages import check_sent
 
 SOON = 3.0
 
@@ -41,10 +42,18 @@ class Event:
 
 
 class EventStream:
-    """A response that is a stream of events."""
+    """A response that is a stream of events. Every message on it is held against the schema of the revision.
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
+    Args:
+        response: the response.
+        version: the revision that is spoken.
+        method: of the request that opened the stream; None for none.
+    """
+
+    def __init__(self, response: aiohttp.ClientResponse, version: str, method: str | None = None) -> None:
         self.response = response
+        self._version = version
+        self._method = method
         self.seen: list[Event] = []
 
     async def event(self, seconds: float = SOON) -> Event | None:
@@ -55,6 +64,9 @@ class EventStream:
                 name, _, value = line.rstrip("\n").partition(":")
                 if line == "\n":
                     self.seen.append(event)
+                    if event.data:
+                        message = event.message
+                        check_sent(self._version, message, self._method if "result" in message else None)
                     return event
                 if name == "":
                     event.comment = True
@@ -96,7 +108,7 @@ async def listening(client: RawClient, last_event: str | None = None, **headers:
     if last_event is not None:
         sent["Last-Event-ID"] = last_event
     async with client.http.get(client.url, headers=sent) as response:
-        yield EventStream(response)
+        yield EventStream(response, client.adapter.version)
 
 
 @contextlib.asynccontextmanager
@@ -109,4 +121,4 @@ async def posting(client: RawClient, method: str, params: dict[str, Any], **chan
         **client.headers(message),
     }
     async with client.http.post(client.url, data=json.dumps(message).encode(), headers=headers) as response:
-        yield EventStream(response)
+        yield EventStream(response, client.adapter.version, method)
