@@ -49,6 +49,11 @@ class Adapter(Protocol):
     insists_on_agreement: ClassVar[bool]
     """Must a peer not use what was not agreed on (or only better not)?"""
 
+    declares_extensions: ClassVar[bool]
+    """Do peers declare extensions as capabilities, with methods of their own (or does a server offer them as
+    resources)?
+    """
+
     listens: ClassVar[bool]
     """Do changes arrive on a stream that a request opens (or unasked on a stream of the session)?"""
 

@@ -129,6 +129,11 @@ class Adapter:
     insists_on_agreement: ClassVar[bool] = False
     """page: basic/lifecycle#operation"""
 
+    declares_extensions: ClassVar[bool] = False
+    """policy: seed: an older client reads an extension's files and calls its methods as resources; capabilities and
+    methods of its own it has not.
+    """
+
     listens: ClassVar[bool] = False
     """page: server/tools#list-changed-notification"""
 

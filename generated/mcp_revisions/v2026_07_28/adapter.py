@@ -161,6 +161,11 @@ class Adapter:
     insists_on_agreement: ClassVar[bool] = True
     """page: basic/index#_meta"""
 
+    declares_extensions: ClassVar[bool] = True
+    """page: basic/versioning#extension-negotiation
+    schema: #/$defs/ServerCapabilities/properties/extensions
+    """
+
     listens: ClassVar[bool] = True
     """page: basic/patterns/subscriptions#opening-a-stream"""
 
