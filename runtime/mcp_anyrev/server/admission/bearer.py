@@ -168,6 +168,6 @@ class _Keys:
         try:
             given = self._given() if callable(self._given) else self._given
             found = await given if inspect.isawaitable(given) else given
-            self._kept, self._fetched = KeySet.import_key_set(found), now  # type: ignore[arg-type]
+            self._kept, self._fetched = KeySet.import_key_set(found), now  # type: ignore[arg-type]  # what is no key set fails here
         except Exception:
             log.exception("fetching the keys that sign bearer tokens failed")

@@ -88,7 +88,7 @@ class Elicitation(Question[Data]):
         if self.model is None:
             return Answer(True, action, content, content)  # type: ignore[arg-type]  # as above
         try:
-            return Answer(True, action, content, self.model.model_validate(content))  # type: ignore[arg-type]
+            return Answer(True, action, content, self.model.model_validate(content))  # type: ignore[arg-type]  # the model is what Data stands for
         except ValidationError:
             return None
 

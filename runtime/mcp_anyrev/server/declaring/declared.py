@@ -8,13 +8,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 from mcp_contract import JsonObject
 from pydantic import BaseModel
 
+from mcp_anyrev.server.answering.failures import RegistrationError
 from mcp_anyrev.server.declaring.signatures import Call
 from mcp_anyrev.server.declaring.uri_templates import is_usable
 
@@ -45,6 +46,27 @@ class Declared:
     takes_exchange: bool
     asks: bool
     path: tuple[Registry, ...]
+
+
+@dataclass(frozen=True)
+class Named(Declared):
+    """Something whose key is its name, so that a prefix keeps it apart from others of that name."""
+
+    kind: ClassVar[str]
+    """What it is, as a complaint says it."""
+
+    def within(self, registry: Registry, prefix: str) -> Self:
+        """The same as a registry offers it that includes the one it comes from.
+
+        Raises:
+            RegistrationError: the longer name is none.
+        """
+        name = prefix + self.key
+        try:
+            check_name(name)
+        except ValueError as error:
+            raise RegistrationError(f"{self.kind} {name!r}: {error}") from None
+        return replace(self, key=name, description={**self.description, "name": name}, path=(registry, *self.path))
 
 
 def given(members: Mapping[str, Any]) -> JsonObject:

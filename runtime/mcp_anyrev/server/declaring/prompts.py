@@ -9,12 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 from mcp_contract import JsonObject
 
 from mcp_anyrev.server.answering.failures import RegistrationError
-from mcp_anyrev.server.declaring.declared import Declared, Icons, check_name, check_options, described, given, name_of
+from mcp_anyrev.server.declaring.declared import (
+    Declared,
+    Icons,
+    Named,
+    check_name,
+    check_options,
+    described,
+    given,
+    name_of,
+)
 from mcp_anyrev.server.declaring.signatures import read_signature
 
 if TYPE_CHECKING:
@@ -46,27 +55,15 @@ class PromptOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Prompt(Declared):
+class Prompt(Named):
     """A declared prompt; its key is its name.
 
     Attributes:
         arguments: the names of its arguments, and whether each must be given.
     """
 
+    kind: ClassVar[str] = "prompt"
     arguments: Mapping[str, bool]
-
-    def within(self, registry: Registry, prefix: str) -> Prompt:
-        """This prompt as a registry offers it that includes the one it comes from.
-
-        Raises:
-            RegistrationError: the longer name is none.
-        """
-        name = prefix + self.key
-        try:
-            check_name(name)
-        except ValueError as error:
-            raise RegistrationError(f"prompt {name!r}: {error}") from None
-        return replace(self, key=name, description={**self.description, "name": name}, path=(registry, *self.path))
 
 
 @dataclass(frozen=True)

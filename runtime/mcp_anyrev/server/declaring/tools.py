@@ -7,16 +7,16 @@ Specification: server/tools#tool
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 from mcp_contract import JsonObject, MissingMembers, check_input_schema, header_parameters
 from mcp_revisions import VERSIONS
 
 from mcp_anyrev.schemas import JsonValidator, SchemaFault
 from mcp_anyrev.server.answering.failures import RegistrationError
-from mcp_anyrev.server.declaring.declared import Declared, Icons, check_name, check_options, described, given, name_of
+from mcp_anyrev.server.declaring.declared import Icons, Named, check_name, check_options, described, given, name_of
 from mcp_anyrev.server.declaring.results import output_schema_of
 from mcp_anyrev.server.declaring.signatures import read_signature
 
@@ -73,7 +73,7 @@ class ToolOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Tool(Declared):
+class Tool(Named):
     """A declared tool; its key is its name.
 
     Attributes:
@@ -87,6 +87,7 @@ class Tool(Declared):
         has_header_parameters: are arguments repeated in headers?
     """
 
+    kind: ClassVar[str] = "tool"
     arguments: JsonValidator
     output: JsonValidator | None
     asks_in_arguments: bool
@@ -105,19 +106,6 @@ class Tool(Declared):
     def missing_members(self) -> MissingMembers:
         """Reads arguments that were made for a simplified schema."""
         return MissingMembers(self.description["inputSchema"])
-
-    def within(self, registry: Registry, prefix: str) -> Tool:
-        """This tool as a registry offers it that includes the one it comes from.
-
-        Raises:
-            RegistrationError: the longer name is none.
-        """
-        name = prefix + self.key
-        try:
-            check_name(name)
-        except ValueError as error:
-            raise RegistrationError(f"tool {name!r}: {error}") from None
-        return replace(self, key=name, description={**self.description, "name": name}, path=(registry, *self.path))
 
 
 def declare_tool(
