@@ -37,6 +37,9 @@ class Adapter(Protocol):
     served_on_http_sse: ClassVar[bool]
     """Can a client of this revision be served over HTTP+SSE?"""
 
+    http_sse_cancels_by_notification: ClassVar[bool]
+    """Is a call over HTTP+SSE given up by a notification?"""
+
     has_handshake: ClassVar[bool]
     """Does a handshake open the conversation, so that what was agreed holds for a session?"""
 
@@ -62,6 +65,14 @@ class Adapter(Protocol):
 
     stdio_restarts: ClassVar[bool]
     """Does a client start a server again that ended unexpectedly?"""
+
+    stdio_cancels_by_notification: ClassVar[bool]
+    """Is a call over stdio given up by a notification?"""
+
+    stdio_cancels_listening: ClassVar[bool]
+    """Does a server that ends a stream of changes say so by a cancellation of the request that opened it, before the
+    result?
+    """
 
     takes_responses: ClassVar[bool]
     """May a client post a response (to a request of the server)?"""

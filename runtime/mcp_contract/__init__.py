@@ -6,6 +6,7 @@ everything through this package (`from mcp_contract import …`), so this file i
 
 from mcp_contract.content import as_one_block, audio_as_resource, link_as_text, without
 from mcp_contract.errors import (
+    Busy,
     CannotAsk,
     Forbidden,
     HandlerFault,
@@ -25,7 +26,9 @@ from mcp_contract.errors import (
     ResourceNotFound,
     SessionMissing,
     SessionUnknown,
+    TooLarge,
     Unauthorized,
+    Unavailable,
     UnsupportedVersion,
     VersionHeaderRefused,
 )
@@ -57,6 +60,7 @@ from mcp_contract.validators import Validators
 __all__ = [
     "RESERVED_LABELS",
     "Answered",
+    "Busy",
     "CannotAsk",
     "Declaration",
     "Forbidden",
@@ -87,7 +91,9 @@ __all__ = [
     "SessionMissing",
     "SessionUnknown",
     "Simplified",
+    "TooLarge",
     "Unauthorized",
+    "Unavailable",
     "UnsupportedVersion",
     "Validators",
     "VersionHeaderRefused",

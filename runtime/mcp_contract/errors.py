@@ -179,6 +179,42 @@ class ResourceNotFound(PeerFault):
         super().__init__("there is no such resource", {"uri": uri})
 
 
+class TooLarge(PeerFault):
+    """What the peer sent is larger than this side takes. The message says which bound, in bytes."""
+
+    kind = "too_large"
+
+
+class Busy(PeerFault):
+    """The peer asks for more, at once or in a time, than it may have.
+
+    Args:
+        message: what there is too much of, and how much is allowed.
+        retry_after_seconds: after how many seconds it is worth to ask again; at least one.
+    """
+
+    kind = "busy"
+
+    def __init__(self, message: str, retry_after_seconds: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = max(1, retry_after_seconds)
+
+
+class Unavailable(HandlerFault):
+    """This side cannot take anything now: it ends, or something that it needs does not answer.
+
+    Args:
+        message: what is not possible now, without what is known about the inside.
+        retry_after_seconds: after how many seconds it is worth to ask again; at least one.
+    """
+
+    kind = "unavailable"
+
+    def __init__(self, message: str, retry_after_seconds: int = 1) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = max(1, retry_after_seconds)
+
+
 class InternalError(HandlerFault):
     """A handler failed. The message says no more than that: what failed is for the log."""
 

@@ -117,6 +117,9 @@ class Adapter:
     served_on_http_sse: ClassVar[bool] = True
     """page: basic/transports#http-with-sse"""
 
+    http_sse_cancels_by_notification: ClassVar[bool] = True
+    """page: basic/utilities/cancellation#cancellation-flow"""
+
     has_handshake: ClassVar[bool] = True
     """page: basic/lifecycle#initialization"""
 
@@ -142,6 +145,12 @@ class Adapter:
 
     stdio_restarts: ClassVar[bool] = False
     """page: basic/lifecycle#shutdown"""
+
+    stdio_cancels_by_notification: ClassVar[bool] = True
+    """page: basic/utilities/cancellation#cancellation-flow"""
+
+    stdio_cancels_listening: ClassVar[bool] = False
+    """policy: project: no request opens a stream of changes here, so none ends."""
 
     takes_responses: ClassVar[bool] = True
     """policy: project: on this transport the revision is served like its successor."""
@@ -311,6 +320,9 @@ class Adapter:
             "resource_not_found": -32002,
             "unauthorized": -32600,
             "forbidden": -32600,
+            "too_large": -32600,
+            "busy": -32603,
+            "unavailable": -32603,
             "rejected_by_user": -1,
         }
     )
@@ -541,9 +553,15 @@ class Adapter:
             "resource_not_found": 200,
             "unauthorized": 401,
             "forbidden": 403,
+            "too_large": 413,
+            "busy": 429,
+            "unavailable": 503,
         }
     )
-    """policy: project: on this transport the revision is served like its successor."""
+    """policy: project: on this transport the revision is served like its successor.
+    policy: project: HTTP has its own statuses for what is too large, too much or not possible now; 400 sends
+    clients to another transport.
+    """
 
     stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """policy: project: on this transport the revision is served like its successor."""

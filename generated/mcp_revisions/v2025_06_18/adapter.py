@@ -124,6 +124,9 @@ class Adapter:
     served_on_http_sse: ClassVar[bool] = True
     """policy: seed: negotiation does not depend on the transport, so any handshake works on this one."""
 
+    http_sse_cancels_by_notification: ClassVar[bool] = True
+    """policy: project: the transport keeps its form whichever revision is agreed on over it."""
+
     has_handshake: ClassVar[bool] = True
     """page: basic/lifecycle#initialization"""
 
@@ -151,6 +154,12 @@ class Adapter:
 
     stdio_restarts: ClassVar[bool] = False
     """page: basic/lifecycle#shutdown"""
+
+    stdio_cancels_by_notification: ClassVar[bool] = True
+    """page: basic/utilities/cancellation#cancellation-flow"""
+
+    stdio_cancels_listening: ClassVar[bool] = False
+    """policy: project: no request opens a stream of changes here, so none ends."""
 
     takes_responses: ClassVar[bool] = True
     """page: basic/transports#sending-messages-to-the-server"""
@@ -316,6 +325,9 @@ class Adapter:
             "resource_not_found": -32002,
             "unauthorized": -32600,
             "forbidden": -32600,
+            "too_large": -32600,
+            "busy": -32603,
+            "unavailable": -32603,
             "rejected_by_user": -1,
         }
     )
@@ -560,12 +572,17 @@ class Adapter:
             "resource_not_found": 200,
             "unauthorized": 401,
             "forbidden": 403,
+            "too_large": 413,
+            "busy": 429,
+            "unavailable": 503,
         }
     )
     """page: basic/transports#session-management
     page: basic/transports#protocol-version-header
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, and no page says that it
     is.
+    policy: project: HTTP has its own statuses for what is too large, too much or not possible now; 400 sends
+    clients to another transport.
     """
 
     stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})

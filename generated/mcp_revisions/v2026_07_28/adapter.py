@@ -147,6 +147,9 @@ class Adapter:
     served_on_http_sse: ClassVar[bool] = False
     """policy: seed: the headers that it requires cannot travel with messages of HTTP+SSE."""
 
+    http_sse_cancels_by_notification: ClassVar[bool] = False
+    """policy: seed: the revision is not served on this transport."""
+
     has_handshake: ClassVar[bool] = False
     """page: basic/index#statelessness"""
 
@@ -174,6 +177,18 @@ class Adapter:
 
     stdio_restarts: ClassVar[bool] = True
     """page: basic/transports/stdio#unexpected-termination"""
+
+    stdio_cancels_by_notification: ClassVar[bool] = True
+    """page: basic/transports/stdio#cancellation
+    page: basic/patterns/cancellation#transport-specific-cancellation
+    """
+
+    stdio_cancels_listening: ClassVar[bool] = True
+    """page: basic/patterns/cancellation#behavior-requirements
+    page: basic/patterns/subscriptions#graceful-closure
+    policy: project: one page wants the notification, another the result; first the one is sent, while the request
+    is open, then the other.
+    """
 
     takes_responses: ClassVar[bool] = False
     """page: basic/transports/streamable-http#sending-messages"""
@@ -351,11 +366,15 @@ class Adapter:
             "resource_not_found": -32602,
             "unauthorized": -32600,
             "forbidden": -32600,
+            "too_large": -32600,
+            "busy": -32603,
+            "unavailable": -32603,
         }
     )
     """page: basic/index#error-codes
     page: basic/index#_meta
     page: server/resources#error-handling
+    policy: project: the general codes of JSON-RPC, where no page gives one.
     """
 
     unreadable_id_is_null: ClassVar[bool] = False
@@ -677,6 +696,9 @@ class Adapter:
             "resource_not_found": 200,
             "unauthorized": 401,
             "forbidden": 403,
+            "too_large": 413,
+            "busy": 429,
+            "unavailable": 503,
         }
     )
     """page: basic/transports/streamable-http#protocol-version-header
@@ -684,6 +706,8 @@ class Adapter:
     page: basic/index#_meta
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, where no page says that
     it is.
+    policy: project: HTTP has its own statuses for what is too large, too much or not possible now; 400 sends
+    clients to another transport.
     """
 
     stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType(
