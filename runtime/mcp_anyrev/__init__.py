@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from mcp_contract import ResourceNotFound as ResourceNotFound
     from mcp_contract import Unauthorized as Unauthorized
 
-    from mcp_anyrev.server.admission.bearer import BearerVerifier as BearerVerifier
-    from mcp_anyrev.server.admission.principals import Principal as Principal
-    from mcp_anyrev.server.admission.protected_resource import ProtectedResource as ProtectedResource
-    from mcp_anyrev.server.answering.exchange import Exchange as Exchange
-    from mcp_anyrev.server.answering.failures import RegistrationError as RegistrationError
-    from mcp_anyrev.server.answering.failures import ToolError as ToolError
+    from mcp_anyrev.declaring.around import Invocation as Invocation
+    from mcp_anyrev.declaring.changes import Change as Change
+    from mcp_anyrev.declaring.dependencies import Depends as Depends
+    from mcp_anyrev.declaring.dependencies import lifespan_value as lifespan_value
+    from mcp_anyrev.declaring.registry import Registry as Registry
+    from mcp_anyrev.errors import RegistrationError as RegistrationError
+    from mcp_anyrev.errors import ToolError as ToolError
+    from mcp_anyrev.http.bearer import BearerVerifier as BearerVerifier
+    from mcp_anyrev.http.protected_resource import ProtectedResource as ProtectedResource
+    from mcp_anyrev.principal import Principal as Principal
     from mcp_anyrev.server.asking.elicitation import elicit as elicit
     from mcp_anyrev.server.asking.questions import Answer as Answer
     from mcp_anyrev.server.asking.questions import Question as Question
     from mcp_anyrev.server.asking.roots import roots as roots
     from mcp_anyrev.server.asking.sampling import sample as sample
-    from mcp_anyrev.server.declaring.around import Invocation as Invocation
-    from mcp_anyrev.server.declaring.changes import Change as Change
-    from mcp_anyrev.server.declaring.dependencies import Depends as Depends
-    from mcp_anyrev.server.declaring.dependencies import lifespan_value as lifespan_value
-    from mcp_anyrev.server.declaring.registry import Registry as Registry
+    from mcp_anyrev.server.exchange import Exchange as Exchange
     from mcp_anyrev.settings import Limits as Limits
     from mcp_anyrev.settings import Settings as Settings
     from mcp_anyrev.transports.asgi import asgi as asgi
@@ -36,26 +36,26 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Answer": "mcp_anyrev.server.asking.questions",
-    "BearerVerifier": "mcp_anyrev.server.admission.bearer",
-    "Change": "mcp_anyrev.server.declaring.changes",
-    "Depends": "mcp_anyrev.server.declaring.dependencies",
-    "Exchange": "mcp_anyrev.server.answering.exchange",
+    "BearerVerifier": "mcp_anyrev.http.bearer",
+    "Change": "mcp_anyrev.declaring.changes",
+    "Depends": "mcp_anyrev.declaring.dependencies",
+    "Exchange": "mcp_anyrev.server.exchange",
     "Forbidden": "mcp_contract",
-    "Invocation": "mcp_anyrev.server.declaring.around",
+    "Invocation": "mcp_anyrev.declaring.around",
     "Limits": "mcp_anyrev.settings",
-    "Principal": "mcp_anyrev.server.admission.principals",
-    "ProtectedResource": "mcp_anyrev.server.admission.protected_resource",
+    "Principal": "mcp_anyrev.principal",
+    "ProtectedResource": "mcp_anyrev.http.protected_resource",
     "Question": "mcp_anyrev.server.asking.questions",
-    "RegistrationError": "mcp_anyrev.server.answering.failures",
-    "Registry": "mcp_anyrev.server.declaring.registry",
+    "RegistrationError": "mcp_anyrev.errors",
+    "Registry": "mcp_anyrev.declaring.registry",
     "ResourceNotFound": "mcp_contract",
     "Settings": "mcp_anyrev.settings",
     "SseEndpoint": "mcp_anyrev.transports.http_sse",
-    "ToolError": "mcp_anyrev.server.answering.failures",
+    "ToolError": "mcp_anyrev.errors",
     "Unauthorized": "mcp_contract",
     "asgi": "mcp_anyrev.transports.asgi",
     "elicit": "mcp_anyrev.server.asking.elicitation",
-    "lifespan_value": "mcp_anyrev.server.declaring.dependencies",
+    "lifespan_value": "mcp_anyrev.declaring.dependencies",
     "roots": "mcp_anyrev.server.asking.roots",
     "sample": "mcp_anyrev.server.asking.sampling",
 }

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcp_anyrev.server.admission.protected_resource import ProtectedResource
-    from mcp_anyrev.server.http.wire import Head
+    from mcp_anyrev.head import Head
+    from mcp_anyrev.http.protected_resource import ProtectedResource
     from mcp_anyrev.storage import Hub, SessionStore
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")

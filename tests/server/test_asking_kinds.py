@@ -183,7 +183,7 @@ async def test_a_question_that_ends_the_call_waits_for_pushed_answers_beside_it(
 
 async def test_a_request_that_cannot_end_in_a_question_can_still_push_one(session_adapter: Adapter) -> None:
     """The argument convention serves tools alone; a request of the server's own needs no room in the call."""
-    from mcp_anyrev.server.answering.calls import Call, Context
+    from mcp_anyrev.conversation.calls import Call, Context
     from mcp_anyrev.server.asking.attempts import Attempts
     from mcp_anyrev.server.asking.pushing import posted, sender, topic_of
     from mcp_anyrev.storage.memory import MemoryHub, MemoryStore

@@ -6,8 +6,8 @@ import asyncio
 import threading
 from typing import Any
 
-from mcp_anyrev.server.streaming.audience import Audience, SessionStream
-from mcp_anyrev.server.streaming.bus import Bus
+from mcp_anyrev.server.audience import Audience, SessionStream
+from mcp_anyrev.server.bus import Bus
 from mcp_anyrev.storage.memory import MemoryHub
 from mcp_anyrev.transports.departures import Departures
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from mcp_anyrev import Change, RegistrationError, Registry, Settings
-from mcp_anyrev.server.answering.core import Core
+from mcp_anyrev.server.core import Core
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving

@@ -21,7 +21,7 @@ from mcp_anyrev import (
     elicit,
     lifespan_value,
 )
-from mcp_anyrev.server.answering.core import Core
+from mcp_anyrev.server.core import Core
 from mcp_anyrev.testing import serve
 from mcp_anyrev.transports.aiohttp import routes
 from mcp_contract import JsonObject

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from mcp_anyrev import Exchange, Registry, Settings, elicit
+from mcp_anyrev.declaring.output_schemas import wrapped_schema
 from mcp_anyrev.schemas import JsonValidator
-from mcp_anyrev.server.answering.core import Core
-from mcp_anyrev.server.answering.offers import Offer
-from mcp_anyrev.server.declaring.output_schemas import wrapped_schema
+from mcp_anyrev.server.core import Core
+from mcp_anyrev.server.offers import Offer
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel, Field

@@ -23,7 +23,7 @@ from mcp_anyrev import (
     Settings,
     Unauthorized,
 )
-from mcp_anyrev.server.http.wire import Head
+from mcp_anyrev.head import Head
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
 
@@ -270,7 +270,7 @@ async def test_one_connection_can_carry_several_principals_and_mixes_none(adapte
 
 
 def test_words_of_a_refusal_cannot_break_out_of_the_header() -> None:
-    from mcp_anyrev.server.admission.principals import challenge
+    from mcp_anyrev.http.principals import challenge
 
     told = challenge(Forbidden("no", ['a"\r\nSet-Cookie: x', "é", "b\\"]), 'https://x/"\n')
     assert told is not None and "\r" not in told and "\n" not in told and told.count('"') == 6

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from event_streams import Event, EventStream, listening, posting
 from mcp_anyrev import Exchange, Registry, Settings
-from mcp_anyrev.server.streaming.journals import Journal, Journals
+from mcp_anyrev.http.journals import Journal, Journals
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcp_anyrev.server.asking.request_state import purpose_of
 from mcp_anyrev.server.asking.sealing import Seal, SealBroken
-from mcp_anyrev.server.asking.unfinished import purpose_of
 
 OLD, NEW = b"an old secret of some length", b"a new secret of some length"
 

@@ -178,7 +178,7 @@ async def test_a_change_on_one_worker_is_told_on_all(listening_adapter: Adapter)
 
 
 async def test_a_slow_reader_costs_a_bounded_amount(listening_adapter: Adapter) -> None:
-    from mcp_anyrev.server.streaming.outbox import Outbox
+    from mcp_anyrev.conversation.outbox import Outbox
 
     outbox = Outbox(limit=3)
     for each in range(10):

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from mcp_anyrev.server.declaring.uri_templates import LONGEST_ADDRESS, BadTemplate, UriTemplate
+from mcp_anyrev.declaring.uri_templates import LONGEST_ADDRESS, BadTemplate, UriTemplate
 
 
 @pytest.mark.parametrize(

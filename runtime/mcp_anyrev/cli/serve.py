@@ -91,7 +91,7 @@ async def _run(registry: Any, settings: Any, host: str, port: int, transport: st
     import asyncio
     import signal
 
-    from mcp_anyrev.transports.serving import serve as running
+    from mcp_anyrev.serving.serve import serve as running
 
     stopped = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):

@@ -11,7 +11,7 @@ import pathlib
 import sys
 from types import ModuleType
 
-from mcp_anyrev.server.declaring.registry import Registry
+from mcp_anyrev.declaring.registry import Registry
 
 
 class TargetFault(ValueError):

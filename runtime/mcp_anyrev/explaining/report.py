@@ -14,15 +14,15 @@ from mcp_contract import JsonObject
 from mcp_anyrev.explaining.decisions import Decision
 from mcp_anyrev.explaining.notes import Note, decided, left_out
 from mcp_anyrev.explaining.tool_notes import asking_note, tool_notes, withheld_note
-from mcp_anyrev.server.answering.offers import Offer
+from mcp_anyrev.server.offers import Offer
 from mcp_anyrev.settings import Settings
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.server.declaring.prompts import Prompt
-    from mcp_anyrev.server.declaring.registry import Registry
-    from mcp_anyrev.server.declaring.resources import Resource
+    from mcp_anyrev.declaring.prompts import Prompt
+    from mcp_anyrev.declaring.registry import Registry
+    from mcp_anyrev.declaring.resources import Resource
 
 _BLOCKS: dict[str, JsonObject] = {
     "audio_content": {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},

@@ -17,8 +17,8 @@ from mcp_anyrev.explaining.notes import Note, decided, left_out
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.server.answering.offers import OfferedTool, Withheld
-    from mcp_anyrev.server.declaring.tools import Tool
+    from mcp_anyrev.declaring.tools import Tool
+    from mcp_anyrev.server.offers import OfferedTool, Withheld
 
 
 def withheld_note(reason: Withheld, adapter: Adapter) -> Note:

@@ -14,10 +14,11 @@ from aiohttp import web
 from aiohttp.http_exceptions import ContentEncodingError
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from mcp_anyrev.server.answering.core import Core
-from mcp_anyrev.server.declaring.registry import Registry
-from mcp_anyrev.server.http.endpoint import Endpoint
-from mcp_anyrev.server.http.wire import Head, Line, Response
+from mcp_anyrev.declaring.registry import Registry
+from mcp_anyrev.head import Head
+from mcp_anyrev.http.endpoint import Endpoint
+from mcp_anyrev.http.wire import Line, Response
+from mcp_anyrev.server.core import Core
 from mcp_anyrev.settings import Limits, Settings
 from mcp_anyrev.transports.departures import Departures
 

@@ -11,11 +11,12 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
-from mcp_anyrev.server.answering.core import Core
-from mcp_anyrev.server.declaring.registry import Registry
-from mcp_anyrev.server.http.endpoint import Endpoint
-from mcp_anyrev.server.http.wire import Head, Line, Response
-from mcp_anyrev.server.streaming.at_once import Bounded
+from mcp_anyrev.conversation.at_once import Bounded
+from mcp_anyrev.declaring.registry import Registry
+from mcp_anyrev.head import Head
+from mcp_anyrev.http.endpoint import Endpoint
+from mcp_anyrev.http.wire import Line, Response
+from mcp_anyrev.server.core import Core
 from mcp_anyrev.settings import Limits, Settings
 from mcp_anyrev.transports.signals import before_the_end
 

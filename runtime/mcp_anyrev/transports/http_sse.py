@@ -11,10 +11,11 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from mcp_anyrev.server.answering.core import Core
-from mcp_anyrev.server.declaring.registry import Registry
-from mcp_anyrev.server.http.http_sse import HttpSse
-from mcp_anyrev.server.http.wire import Head, Line, Response
+from mcp_anyrev.declaring.registry import Registry
+from mcp_anyrev.head import Head
+from mcp_anyrev.http.http_sse import HttpSse
+from mcp_anyrev.http.wire import Line, Response
+from mcp_anyrev.server.core import Core
 from mcp_anyrev.settings import Settings
 from mcp_anyrev.transports.asgi import Application, Handle, Scope, own_path
 

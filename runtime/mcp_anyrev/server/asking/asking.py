@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from mcp_contract import CannotAsk, Json, JsonObject, MissingClientCapability
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from mcp_anyrev.server.answering.failures import ToolError
+from mcp_anyrev.errors import ToolError
 from mcp_anyrev.server.asking.questions import Answer, Question
-from mcp_anyrev.server.asking.unfinished import Unfinished
+from mcp_anyrev.server.asking.request_state import Unfinished
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.server.answering.calls import Call
+    from mcp_anyrev.conversation.calls import Call
     from mcp_anyrev.server.asking.pushing import Pusher
 
 Questions = Mapping[str, Question[Any]]

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 
 from mcp_contract import InternalError, Json, JsonObject
 
-from mcp_anyrev.server.answering.exchange import Exchange
 from mcp_anyrev.server.asking.asking import Asker, Suspended
 from mcp_anyrev.server.asking.pushing import Pusher, sender
+from mcp_anyrev.server.asking.request_state import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
 from mcp_anyrev.server.asking.sealing import Seal
-from mcp_anyrev.server.asking.unfinished import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
+from mcp_anyrev.server.exchange import Exchange
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.server.answering.calls import Call
+    from mcp_anyrev.conversation.calls import Call
     from mcp_anyrev.settings import Settings
     from mcp_anyrev.storage import Hub, SessionStore
 

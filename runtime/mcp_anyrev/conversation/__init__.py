@@ -1,0 +1,1 @@
+"""One peer and one revision: messages in and out, and what is in flight."""

@@ -1,0 +1,114 @@
+"""From what the function of a resource, a prompt or a completion returns to a result in canonical form.
+
+Rule: text stays text, bytes become base64, canonical values go through, and anything else becomes JSON text.
+Specification: server/resources#reading-resources, server/prompts#getting-a-prompt, server/utilities/completion#completion-results
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mcp_contract import JsonObject, ResourceNotFound
+
+from mcp_anyrev.declaring.canonical_values import canonical, dumped
+from mcp_anyrev.declaring.results import UnusableResult, content_of, json_text
+
+if TYPE_CHECKING:
+    from mcp_anyrev.declaring.prompts import Prompt
+    from mcp_anyrev.declaring.resources import Resource
+
+MOST_COMPLETIONS = 100
+
+
+def resource_result(resource: Resource, uri: str, value: Any) -> JsonObject:
+    """What the function of a resource returned → the result of reading it.
+
+    Args:
+        resource: the resource.
+        uri: the address, as sent.
+        value: text, bytes, canonical contents or a list of them, a whole result, or anything that becomes JSON.
+
+    Raises:
+        ResourceNotFound: it returned None.
+        UnusableResult: it returned what is no JSON.
+    """
+    if value is None:
+        raise ResourceNotFound(uri)
+    known = canonical()
+    if known is not None:
+        if isinstance(value, known.ReadResourceResult):
+            return {**resource.hints, **dumped(value)}
+        contents = (known.TextResourceContents, known.BlobResourceContents)
+        if isinstance(value, contents):
+            value = [value]
+        if isinstance(value, list) and value and all(isinstance(one, contents) for one in value):
+            return {**resource.hints, "contents": [dumped(one) for one in value]}
+    return {**resource.hints, "contents": [_contents(resource, uri, value)]}
+
+
+def prompt_result(prompt: Prompt, value: Any) -> JsonObject:
+    """What the function of a prompt returned → the result of getting it.
+
+    Args:
+        prompt: the prompt.
+        value: text, canonical content or a message, a list of any of these, or a whole result.
+
+    Raises:
+        UnusableResult: it returned something else.
+    """
+    described = {"description": prompt.description["description"]} if "description" in prompt.description else {}
+    known = canonical()
+    if known is not None and isinstance(value, known.GetPromptResult):
+        return {**described, **dumped(value)}
+    values = value if isinstance(value, list | tuple) else [value]
+    return {**described, "messages": [_message(one) for one in values]}
+
+
+def completion_result(value: Any) -> JsonObject:
+    """What completes an argument → the result.
+
+    Args:
+        value: the texts to choose from, or a whole result.
+
+    Raises:
+        UnusableResult: it is something else.
+    """
+    known = canonical()
+    if known is not None and isinstance(value, known.CompleteResult):
+        result = dumped(value)
+        values = result["completion"]["values"]
+        if len(values) <= MOST_COMPLETIONS:
+            return result
+        told = {"total": len(values), **result["completion"], "values": values[:MOST_COMPLETIONS], "hasMore": True}
+        return {**result, "completion": told}
+    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(one, str) for one in value):
+        raise UnusableResult("values to choose from are a list of texts")
+    more = len(value) > MOST_COMPLETIONS
+    return {"completion": {"values": list(value[:MOST_COMPLETIONS]), "total": len(value), "hasMore": more}}
+
+
+def _contents(resource: Resource, uri: str, value: Any) -> JsonObject:
+    mime_type = resource.mime_type
+    told: JsonObject
+    if isinstance(value, str):
+        told = {"text": value}
+    elif isinstance(value, bytes | bytearray | memoryview):
+        told = {"blob": base64.b64encode(value).decode()}
+    else:
+        told = {"text": json_text(value)[1]}
+        mime_type = mime_type or "application/json"
+    return {"uri": uri, **({} if mime_type is None else {"mimeType": mime_type}), **told}
+
+
+def _message(value: Any) -> JsonObject:
+    known = canonical()
+    if isinstance(value, str):
+        return {"role": "user", "content": {"type": "text", "text": value}}
+    if known is not None and isinstance(value, known.PromptMessage):
+        return dumped(value)
+    content = content_of(value)
+    if content is None:
+        raise UnusableResult("a prompt returns text, content, messages, or a whole result")
+    return {"role": "user", "content": content[0]}

@@ -1,0 +1,178 @@
+"""Values that a handler needs and no client sends: made for one call by functions that may need more of the like.
+
+Rule: what is missing or circular is found when the handler is declared. Within a call each provider runs once; what it has opened is
+closed when the call ends, in reverse order, however it ends.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_anyrev.server.exchange import Exchange
+
+_lifespan: ContextVar[Any] = ContextVar("lifespan")
+
+
+class Depends:
+    """Marks a parameter that a provider gives a value: `Annotated[Database, Depends(database)]`.
+
+    Args:
+        provider: a function or a class. Its own parameters are an `Exchange`, other dependencies, or have defaults. If it yields,
+            what stands after the `yield` runs when the call has ended. One that is not async runs in the event loop, so it must
+            not block.
+    """
+
+    __slots__ = ("provider",)
+
+    def __init__(self, provider: Callable[..., Any]) -> None:
+        self.provider = provider
+
+
+def lifespan_value() -> Any:
+    """What the lifespan of the registry yielded; as a provider, or anywhere in a handler.
+
+    Raises:
+        LookupError: no handler is running, or its registry has no lifespan.
+    """
+    try:
+        return _lifespan.get()
+    except LookupError:
+        raise LookupError("there is no lifespan value: no handler runs here, or its registry has no lifespan") from None
+
+
+def set_lifespan_value(value: Any) -> None:
+    """Give the handlers that run in this context their lifespan value."""
+    _lifespan.set(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """A provider, looked at once.
+
+    Attributes:
+        provider: makes the value.
+        exchange: the name of the parameter that takes the exchange, or None.
+        needs: what its other parameters get.
+        takes_exchange: does it, or anything that it needs, take the exchange?
+        asks: is any of those that do able to wait for an answer?
+    """
+
+    provider: Callable[..., Any]
+    exchange: str | None
+    needs: tuple[tuple[str, Dependency], ...]
+    takes_exchange: bool
+    asks: bool
+
+
+def read_dependency(marker: Depends, local_names: Mapping[str, Any], above: tuple[Any, ...] = ()) -> Dependency:
+    """Look at a provider and at all that it needs.
+
+    Args:
+        marker: what the parameter is annotated with.
+        local_names: what annotations may refer to beside the module's names.
+        above: the providers that need this one.
+
+    Raises:
+        ValueError: it cannot be called; the text says why.
+    """
+    provider = marker.provider
+    if not callable(provider):
+        raise ValueError(f"Depends takes a function, not {provider!r}")
+    name = getattr(provider, "__name__", repr(provider))
+    if provider in above:
+        raise ValueError(f"the dependency {name} needs itself")
+    hints = read_hints(provider, local_names)
+    exchange: str | None = None
+    needs: list[tuple[str, Dependency]] = []
+    for parameter in inspect.signature(provider).parameters.values():
+        inner = dependency_marker(hints.get(parameter.name), parameter)
+        if hints.get(parameter.name) is Exchange:
+            exchange = parameter.name
+        elif inner is not None:
+            needs.append((parameter.name, read_dependency(inner, local_names, (*above, provider))))
+        elif parameter.default is parameter.empty and parameter.kind not in (
+            parameter.VAR_POSITIONAL,
+            parameter.VAR_KEYWORD,
+        ):
+            raise ValueError(f"the dependency {name} has a parameter {parameter.name} that nothing gives a value")
+    waits = inspect.iscoroutinefunction(provider) or inspect.isasyncgenfunction(inspect.unwrap(provider))
+    return Dependency(
+        provider,
+        exchange,
+        tuple(needs),
+        exchange is not None or any(need.takes_exchange for _, need in needs),
+        (exchange is not None and waits) or any(need.asks for _, need in needs),
+    )
+
+
+def dependency_marker(hint: Any, parameter: inspect.Parameter) -> Depends | None:
+    """The marker of a parameter, where it has one.
+
+    Raises:
+        ValueError: it stands where a default does.
+    """
+    if isinstance(parameter.default, Depends):
+        raise ValueError(f"the parameter {parameter.name} has Depends for a default; write Annotated[…, Depends(…)]")
+    for one in getattr(hint, "__metadata__", ()):
+        if isinstance(one, Depends):
+            return one
+    return None
+
+
+def read_hints(function: Callable[..., Any], local_names: Mapping[str, Any]) -> dict[str, Any]:
+    """The annotations of a function, or of what makes an object of a class.
+
+    Raises:
+        ValueError: one cannot be read.
+    """
+    annotated = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]  # its own
+    try:
+        return typing.get_type_hints(annotated, localns=dict(local_names), include_extras=True)
+    except (NameError, TypeError) as error:
+        raise ValueError(f"an annotation cannot be read: {error}") from None
+
+
+class Provided:
+    """The values of one call.
+
+    Args:
+        exchange: the call, for providers that take it.
+        stack: closes what they open.
+    """
+
+    def __init__(self, exchange: Exchange | None, stack: AsyncExitStack) -> None:
+        self._exchange = exchange
+        self._stack = stack
+        self._made: dict[Any, Any] = {}
+
+    async def value_of(self, dependency: Dependency) -> Any:
+        """The value that a provider gives, made when it is first needed."""
+        provider = dependency.provider
+        if provider in self._made:
+            return self._made[provider]
+        given: dict[str, Any] = {name: await self.value_of(need) for name, need in dependency.needs}
+        if dependency.exchange is not None:
+            given[dependency.exchange] = self._exchange
+        value = await self._call(provider, given)
+        self._made[provider] = value
+        return value
+
+    async def _call(self, provider: Callable[..., Any], given: dict[str, Any]) -> Any:
+        if inspect.iscoroutinefunction(provider):
+            return await provider(**given)
+        if inspect.isasyncgenfunction(provider):
+            return await self._stack.enter_async_context(asynccontextmanager(provider)(**given))
+        if inspect.isgeneratorfunction(provider):
+            return self._stack.enter_context(contextmanager(provider)(**given))
+        value = provider(**given)
+        if inspect.isasyncgenfunction(inspect.unwrap(provider)):  # decorated as a context manager already
+            return await self._stack.enter_async_context(value)
+        if inspect.isgeneratorfunction(inspect.unwrap(provider)):
+            return self._stack.enter_context(value)
+        return value

@@ -1,0 +1,93 @@
+"""The lifespans of a server's registries: entered when it starts, left when it stops.
+
+Rule: one task enters and leaves them, since some context managers insist on that. A server that nobody starts starts with the first
+call that needs it, and its lifespans end with the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp_anyrev.declaring.registry import Registry
+
+
+Lifespan = Callable[["Registry"], AbstractAsyncContextManager[Any]]
+"""From a registry to what is entered when a server of it starts."""
+
+
+def takes_registry(lifespan: Lifespan) -> bool:
+    """Can a lifespan be called as one?"""
+    try:
+        inspect.signature(lifespan).bind(None)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+class Lifespans:
+    """Runs them.
+
+    Args:
+        registry: what is served.
+    """
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._values: dict[Registry, Any] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._entered: asyncio.Future[None] | None = None
+        self._leave: asyncio.Event | None = None
+        self._stopped = False
+
+    async def values(self) -> Mapping[Registry, Any]:
+        """What they yielded, by registry; entered now if they have not been, and nothing once they have been left."""
+        if not self._stopped and (self._entered is None or not self._entered.done()):
+            await self.start()
+        return self._values
+
+    async def start(self) -> None:
+        """Enter them; nothing happens where they are entered.
+
+        Raises:
+            Exception: what one of them raised; those before it have been left.
+        """
+        if not any(registry.lifespan is not None for registry in self._registry.family()):
+            return
+        if self._task is None or self._entered is None or self._leave is None:
+            self._stopped, self._leave = False, asyncio.Event()
+            self._entered = asyncio.get_running_loop().create_future()
+            self._task = asyncio.ensure_future(self._run(self._entered, self._leave))
+        await asyncio.shield(self._entered)
+
+    async def stop(self) -> None:
+        """Leave them, in reverse order; nothing happens where they are not entered.
+
+        Raises:
+            Exception: what one of them raised.
+        """
+        task, self._task, self._stopped = self._task, None, True
+        if task is not None and self._leave is not None:
+            self._leave.set()
+            await task
+
+    async def _run(self, entered: asyncio.Future[None], leave: asyncio.Event) -> None:
+        try:
+            async with AsyncExitStack() as stack:
+                for registry in self._registry.family():
+                    if registry.lifespan is not None and registry not in self._values:
+                        manager = registry.lifespan(registry)
+                        self._values[registry] = await stack.enter_async_context(manager)
+                entered.set_result(None)
+                await leave.wait()
+        except Exception as error:
+            if entered.done():
+                raise
+            self._task = self._entered = None
+            entered.set_exception(error)
+        finally:
+            self._values.clear()

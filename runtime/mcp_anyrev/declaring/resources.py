@@ -1,0 +1,186 @@
+"""Declaring a resource, at one address or at all addresses of a template.
+
+Rule: a wrong declaration fails where it is made, with the address and the reason.
+Specification: server/resources#resource, server/resources#resource-templates
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from mcp_contract import JsonObject
+from pydantic import BaseModel
+
+from mcp_anyrev.declaring.declared import (
+    Declared,
+    Icons,
+    check_address,
+    check_options,
+    described,
+    given,
+    name_of,
+    plain,
+)
+from mcp_anyrev.declaring.signatures import Signature, read_signature
+from mcp_anyrev.declaring.uri_templates import UriTemplate, normalized
+from mcp_anyrev.errors import RegistrationError
+
+if TYPE_CHECKING:
+    from mcp_anyrev.declaring.registry import Registry
+
+_SCOPES = ("public", "private")
+
+
+class ResourceOptions(TypedDict, total=False):
+    """What `@registry.resource(uri, …)` takes.
+
+    Attributes:
+        name: the name, if not the function's.
+        title: a name for people.
+        description: what it is; the docstring if not given.
+        mime_type: of the contents; `text/plain` or `application/octet-stream` is not assumed.
+        size: of the contents in bytes; not for a template.
+        annotations: for whom it is and how important, as a canonical `Annotations` model or a JSON object.
+        icons: pictures, as canonical `Icon` models or JSON objects.
+        meta: what is listed as its `_meta`.
+        ttl_ms: for how many milliseconds a client may keep what it has read.
+        cache_scope: `public` where whoever passes it on may keep it for everybody.
+    """
+
+    name: str
+    title: str
+    description: str
+    mime_type: str
+    size: int
+    annotations: BaseModel | JsonObject
+    icons: Icons
+    meta: JsonObject
+    ttl_ms: int
+    cache_scope: Literal["public", "private"]
+
+
+@dataclass(frozen=True)
+class Resource(Declared):
+    """A declared resource, or all those of a template; its key is the address or the template.
+
+    Attributes:
+        address: the address or template as it is compared with others.
+        mime_type: of its contents, if that was said.
+        hints: what a result says of being kept, in canonical form.
+        template: finds the values in an address; None for a single address.
+        optional: the variables that an address need not have.
+    """
+
+    address: str
+    mime_type: str | None
+    hints: JsonObject
+    template: UriTemplate | None
+    optional: frozenset[str]
+
+    def arguments_of(self, address: str) -> JsonObject | None:
+        """What its function gets for an address; None where the address is none of its own.
+
+        Args:
+            address: a normalized address.
+        """
+        if self.template is None:
+            return {} if address == self.address else None
+        values = self.template.match(address)
+        if values is None:
+            return None
+        for variable in self.template.variables:
+            if variable.name not in values and variable.name not in self.optional:
+                return None
+        return dict(values)
+
+    def within(self, registry: Registry, prefix: str) -> Resource:
+        """This resource as a registry offers it that includes the one it comes from. An address keeps its place."""
+        return replace(self, path=(registry, *self.path))
+
+
+def declare_resource(
+    registry: Registry,
+    uri: str,
+    function: Callable[..., Any],
+    options: ResourceOptions,
+    local_names: Mapping[str, Any],
+) -> Resource:
+    """An address or a template, a function and its options → a resource.
+
+    Args:
+        registry: where it is declared.
+        uri: the address, or the template with variables in braces.
+        function: gives the contents.
+        options: see `ResourceOptions`.
+        local_names: what annotations may refer to beside the module's names.
+
+    Raises:
+        RegistrationError: it cannot be served as declared.
+    """
+    try:
+        check_address(uri)
+        _check_options(options)
+        template = UriTemplate(uri) if "{" in uri or "}" in uri else None
+        if template is not None and "size" in options:
+            raise ValueError("the resources of a template have no common size")
+        signature = read_signature(function, None, local_names)
+        optional = _check_parameters(signature, template)
+    except ValueError as error:
+        raise RegistrationError(f"resource {uri!r}: {error}") from None
+    annotations = options.get("annotations")
+    told = {
+        "uri" if template is None else "uriTemplate": uri,
+        "name": name_of(function, options),
+        **described(function, options),
+        "mimeType": options.get("mime_type"),
+        "size": options.get("size"),
+        "annotations": None if annotations is None else plain([annotations])[0],
+    }
+    return Resource(
+        key=uri,
+        description=given(told),
+        call=signature.call,
+        takes_exchange=signature.takes_exchange,
+        asks=signature.asks,
+        path=(registry,),
+        address=normalized(uri),
+        mime_type=options.get("mime_type"),
+        hints=given({"ttlMs": options.get("ttl_ms"), "cacheScope": options.get("cache_scope")}),
+        template=template,
+        optional=optional,
+    )
+
+
+def _check_options(options: ResourceOptions) -> None:
+    check_options(options, ResourceOptions.__annotations__)
+    for option in ("size", "ttl_ms"):
+        number = options.get(option, 0)
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            raise ValueError(f"the option {option} is a whole number from 0 on")
+    if options.get("cache_scope", "public") not in _SCOPES:
+        raise ValueError(f"the cache_scope is one of {', '.join(_SCOPES)}")
+    if not isinstance(options.get("annotations", {}), BaseModel | dict):
+        raise ValueError("the annotations are an object")
+
+
+def _check_parameters(signature: Signature, template: UriTemplate | None) -> frozenset[str]:
+    """See that the function takes exactly what the address holds; gives what an address may leave out."""
+    taken: JsonObject = signature.input_schema.get("properties", {})
+    if template is None:
+        if taken:
+            raise ValueError(f"its function takes {', '.join(taken)}, but the address has no variables")
+        return frozenset()
+    required = signature.input_schema.get("required", ())
+    held = {variable.name: variable for variable in template.variables}
+    for name in taken:
+        if name not in held and name in required:
+            raise ValueError(f"its function takes {name}, which is no variable of the template")
+    for name, variable in held.items():
+        if name not in taken:
+            raise ValueError(f"its function does not take the variable {name}")
+        if variable.many != (taken[name].get("type") == "array"):
+            wanted = "a list, since the variable has a *" if variable.many else "one value, since the variable has no *"
+            raise ValueError(f"the parameter {name} takes {wanted}")
+    return frozenset(name for name, variable in held.items() if variable.optional and name not in required)

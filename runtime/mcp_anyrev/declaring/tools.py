@@ -1,0 +1,170 @@
+"""Declaring a tool.
+
+Rule: a wrong declaration fails where it is made, with the name of the thing and the reason.
+Specification: server/tools#tool
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
+
+from mcp_contract import JsonObject, MissingMembers, check_input_schema, header_parameters
+from mcp_revisions import VERSIONS
+
+from mcp_anyrev.declaring.declared import Icons, Named, check_name, check_options, described, given, name_of
+from mcp_anyrev.declaring.results import output_schema_of
+from mcp_anyrev.declaring.signatures import read_signature
+from mcp_anyrev.errors import RegistrationError
+from mcp_anyrev.schemas import JsonValidator, SchemaFault
+
+if TYPE_CHECKING:
+    from mcp_anyrev.declaring.registry import Registry
+
+_HINTS = {
+    "read_only": "readOnlyHint",
+    "destructive": "destructiveHint",
+    "idempotent": "idempotentHint",
+    "open_world": "openWorldHint",
+}
+_SWITCHES = (*_HINTS, "ask_in_arguments", "wrap_output", "once")
+
+
+class ToolOptions(TypedDict, total=False):
+    """What `@registry.tool(…)` takes.
+
+    Attributes:
+        name: the name, if not the function's: 1 to 128 letters, digits, `_`, `.`, `-`.
+        title: a name for people.
+        description: what it does; the docstring if not given.
+        input_schema: the JSON Schema of the arguments, in place of one made from the function.
+        output_schema: the JSON Schema of the structured result, in place of one made from the return annotation.
+        read_only: it changes nothing.
+        destructive: it may destroy something.
+        idempotent: calling it again changes nothing more.
+        open_world: it deals with things outside the server.
+        icons: pictures, as canonical `Icon` models or JSON objects.
+        meta: what is listed as its `_meta`.
+        min_revision: the oldest revision that it is offered on.
+        schemas: `plain` for an input schema without references and composition also where a revision could have them.
+        wrap_output: send a result that is no object as `{"result": …}` where only an object can be sent.
+        ask_in_arguments: offer it, although it asks, where questions travel in its arguments; true if not given.
+        once: of several attempts to finish one call that has asked, let exactly one go on.
+    """
+
+    name: str
+    title: str
+    description: str
+    input_schema: JsonObject
+    output_schema: JsonObject
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+    open_world: bool
+    icons: Icons
+    meta: JsonObject
+    min_revision: str
+    schemas: Literal["plain"]
+    wrap_output: bool
+    ask_in_arguments: bool
+    once: bool
+
+
+@dataclass(frozen=True)
+class Tool(Named):
+    """A declared tool; its key is its name.
+
+    Attributes:
+        arguments: checks arguments against the declared schema.
+        output: checks structured results, where there is an output schema.
+        asks_in_arguments: is it offered where questions travel in its arguments?
+        min_revision: the oldest revision that it is offered on; None for all.
+        plain_schema: is its input schema sent in the plain form wherever anything is simplified?
+        wraps_output: is a result that is no object wrapped where only an object can be sent?
+        once: does only one of several attempts to finish a call go on?
+        has_header_parameters: are arguments repeated in headers?
+    """
+
+    kind: ClassVar[str] = "tool"
+    arguments: JsonValidator
+    output: JsonValidator | None
+    asks_in_arguments: bool
+    min_revision: str | None
+    plain_schema: bool
+    wraps_output: bool
+    once: bool
+    has_header_parameters: bool
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.key
+
+    @cached_property
+    def missing_members(self) -> MissingMembers:
+        """Reads arguments that were made for a simplified schema."""
+        return MissingMembers(self.description["inputSchema"])
+
+
+def declare_tool(
+    registry: Registry, function: Callable[..., Any], options: ToolOptions, local_names: Mapping[str, Any]
+) -> Tool:
+    """A function and its options → a tool.
+
+    Args:
+        registry: where it is declared.
+        function: does the work.
+        options: see `ToolOptions`.
+        local_names: what annotations may refer to beside the module's names.
+
+    Raises:
+        RegistrationError: it cannot be served as declared.
+    """
+    name = name_of(function, options)
+    try:
+        check_name(name)
+        _check_options(options)
+        signature = read_signature(function, options.get("input_schema"), local_names)
+        arguments = JsonValidator(signature.input_schema)
+        check_input_schema(signature.input_schema)
+        annotated = header_parameters(signature.input_schema)
+        output_schema = options.get("output_schema") or output_schema_of(signature.returns)
+        output = None if output_schema is None else JsonValidator(output_schema)
+        if options.get("once") and not signature.asks:
+            raise ValueError("once is for a tool that asks; this one takes no Exchange")
+    except SchemaFault as error:
+        raise RegistrationError(f"tool {name!r}: its schema cannot be used: {error}") from None
+    except ValueError as error:
+        raise RegistrationError(f"tool {name!r}: {error}") from None
+    schemas = {"inputSchema": signature.input_schema, "outputSchema": output_schema}
+    hints = given({wire: options.get(option) for option, wire in _HINTS.items()})
+    return Tool(
+        key=name,
+        description={"name": name, **described(function, options), **given({**schemas, "annotations": hints or None})},
+        call=signature.call,
+        takes_exchange=signature.takes_exchange,
+        asks=signature.asks,
+        path=(registry,),
+        arguments=arguments,
+        output=output,
+        asks_in_arguments=options.get("ask_in_arguments", True),
+        min_revision=options.get("min_revision"),
+        plain_schema=options.get("schemas") == "plain",
+        wraps_output=options.get("wrap_output", False),
+        once=options.get("once", False),
+        has_header_parameters=bool(annotated),
+    )
+
+
+def _check_options(options: ToolOptions) -> None:
+    check_options(options, ToolOptions.__annotations__)
+    for switch in _SWITCHES:
+        if not isinstance(options.get(switch, True), bool):
+            raise ValueError(f"the {'hint' if switch in _HINTS else 'option'} {switch} is true or false")
+    if options.get("schemas", "plain") != "plain":
+        raise ValueError(f"the option schemas is 'plain' or not given, not {options['schemas']!r}")
+    revision = options.get("min_revision")
+    if revision is not None and revision not in VERSIONS:
+        raise ValueError(f"{revision!r} is no revision; known: {', '.join(VERSIONS)}")

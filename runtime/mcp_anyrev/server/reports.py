@@ -1,0 +1,68 @@
+"""What a handler tells the client on the way: how far it has got, and log messages.
+
+Rule: only on the stream of the call, only before its answer, and only what the client asked for: progress where it gave a token,
+growing each time; messages from the level on that it set.
+Specification: basic/patterns/progress#progress-flow
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from mcp_contract import JsonObject, member
+from pydantic_core import to_json
+
+if TYPE_CHECKING:
+    from mcp_anyrev.conversation.calls import Call
+
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+"""How grave a log message is, in growing order."""
+
+PROGRESS = "notifications/progress"
+MESSAGE = "notifications/message"
+
+
+class Reports:
+    """What one call reports.
+
+    Args:
+        call: the call.
+    """
+
+    __slots__ = ("_call", "_reached")
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._reached = -math.inf
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """See `Exchange.progress`."""
+        if not math.isfinite(progress) or (total is not None and not math.isfinite(total)):
+            raise ValueError("progress and total are finite numbers")
+        token = member(self._call.params, "_meta", "progressToken")
+        if token is None or progress <= self._reached:
+            return
+        self._reached = progress
+        told = {"progressToken": token, "progress": progress, "total": total, "message": message}
+        await self._send(PROGRESS, {name: value for name, value in told.items() if value is not None})
+
+    async def log(self, level: str, data: Any, logger: str | None) -> None:
+        """See `Exchange.log`."""
+        if level not in LEVELS:
+            raise ValueError(f"{level!r} is no level of a log message; levels: {', '.join(LEVELS)}")
+        context = self._call.context
+        set_level = None if context.session is None else context.session.log_level
+        wanted = context.adapter.log_level(self._call.params, set_level)
+        if wanted is None or LEVELS.index(level) < LEVELS.index(wanted):
+            return
+        told = {"level": level, "data": data} if logger is None else {"level": level, "logger": logger, "data": data}
+        await self._send(MESSAGE, told)
+
+    async def _send(self, method: str, params: JsonObject) -> None:
+        context = self._call.context
+        message = to_json(context.adapter.encode_notification(method, params), inf_nan_mode="null")
+        if context.outbox is not None:
+            await context.outbox.room()
+        if self._call.open and not context.cancelled:
+            context.send(message)

@@ -1,1 +1,0 @@
-"""What outlives a single answer: streams, changes, calls in flight."""

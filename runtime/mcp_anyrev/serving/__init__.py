@@ -1,0 +1,1 @@
+"""Where the server, HTTP and transports are put together."""
