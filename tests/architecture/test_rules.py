@@ -93,7 +93,7 @@ def test_an_adapter_imports_no_models() -> None:
 
 
 def test_contract_and_generated_code_do_not_import_the_runtime() -> None:
-    for path in files("runtime/mcp_contract/*.py", "generated/mcp_revisions/**/*.py"):
+    for path in files("runtime/mcp_contract/**/*.py", "generated/mcp_revisions/**/*.py"):
         assert "mcp_anyrev" not in [
             (alias.name if isinstance(node, ast.Import) else node.module or "").partition(".")[0]
             for node in ast.walk(ast.parse(path.read_text("utf-8")))

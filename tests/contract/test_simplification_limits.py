@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 import pytest
-from mcp_contract.schema_limits import MAX_DEPTH, MAX_SIZE, MAX_SUBSCHEMAS
 from mcp_contract.simplification import (
     InvalidSchema,
     MissingMembers,
@@ -17,6 +16,7 @@ from mcp_contract.simplification import (
     without_header_annotations,
     without_null,
 )
+from mcp_contract.simplification.limits import MAX_DEPTH, MAX_SIZE, MAX_SUBSCHEMAS
 
 TEXT: dict[str, Any] = {"type": "string"}
 

@@ -15,11 +15,21 @@ import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mcp_contract import schema_facts, schema_keywords, schema_merge, schema_null, schema_union
-from mcp_contract.schema_limits import NotSimplifiable
-from mcp_contract.schema_plain import written_out
-from mcp_contract.schema_references import Document
-from mcp_contract.simplification import MissingMembers, Simplified, check_input_schema, plain, without_null
+from mcp_contract.simplification import (
+    MissingMembers,
+    Simplified,
+    check_input_schema,
+    facts,
+    keywords,
+    merge,
+    null,
+    plain,
+    union,
+    without_null,
+)
+from mcp_contract.simplification.composition import written_out
+from mcp_contract.simplification.limits import NotSimplifiable
+from mcp_contract.simplification.references import Document
 
 Simplification = Callable[[dict[str, Any]], Simplified]
 
@@ -270,18 +280,18 @@ def test_what_is_written_out_says_exactly_the_same(chance: Random, odd: bool) ->
         written = written_out(Document(schema), [])
     except NotSimplifiable:
         return
-    assert schema_keywords.words("$ref allOf anyOf oneOf $defs").isdisjoint(keywords(written))
+    assert keywords.words("$ref allOf anyOf oneOf $defs").isdisjoint(keywords_in(written))
     declared, plainly = jsonschema_rs.validator_for(schema), jsonschema_rs.validator_for(written)
     for value in maker.values(schema):
         assert declared.is_valid(value) == plainly.is_valid(value), f"{value} with {written}"
 
 
-def keywords(schema: Any) -> set[str]:
+def keywords_in(schema: Any) -> set[str]:
     if not isinstance(schema, dict):
         return set()
     found = set(schema)
-    for _, inner in schema_keywords.subschemas(schema):
-        found |= keywords(inner)
+    for _, inner in keywords.subschemas(schema):
+        found |= keywords_in(inner)
     return found
 
 
@@ -302,9 +312,7 @@ def test_the_cases_are_worth_something() -> None:
 
 def open_everywhere(schema: Any) -> Any:
     inner = (
-        schema_keywords.with_subschemas(schema, lambda _, one: open_everywhere(one))
-        if isinstance(schema, dict)
-        else schema
+        keywords.with_subschemas(schema, lambda _, one: open_everywhere(one)) if isinstance(schema, dict) else schema
     )
     return (
         {name: value for name, value in inner.items() if name != "additionalProperties"}
@@ -332,30 +340,30 @@ def test_both_promises_hold_where_it_is_hard(schema: dict[str, Any], simplify: S
 
 
 WRONG: dict[str, tuple[Any, str, Any]] = {
-    "counts are not heeded": (schema_null, "_COUNTS", frozenset()),
-    "comparisons are not heeded": (schema_null, "_compares", lambda node: False),
-    "conditions are not heeded": (schema_null, "_CONDITIONS", ()),
-    "every oneOf is narrowed": (schema_facts.Facts, "told_apart", lambda self, branches: True),
-    "several schemas look inside": (schema_null._Survey, "alone", lambda self, node, may: True),
-    "null in items goes": (schema_union, "_with_null", lambda branch: branch),
+    "counts are not heeded": (null, "_COUNTS", frozenset()),
+    "comparisons are not heeded": (null, "_compares", lambda node: False),
+    "conditions are not heeded": (null, "_CONDITIONS", ()),
+    "every oneOf is narrowed": (facts.Facts, "told_apart", lambda self, branches: True),
+    "several schemas look inside": (null._Survey, "alone", lambda self, node, may: True),
+    "null in items goes": (union, "_with_null", lambda branch: branch),
     "unions overlap": (
-        schema_union,
+        union,
         "_of_kinds",
         lambda branches, pointer, exactly_one: {**branches[0], **branches[1]},
     ),
     "the first of two schemas wins": (
-        schema_merge.Merger,
+        merge.Merger,
         "both",
         lambda self, first, second, pointer: first if second is True else {**second, **first},
     ),
     "everything required becomes optional": (
-        schema_null._Survey,
+        null._Survey,
         "relaxed",
         lambda self, node, may: list(node.get("required", ())),
     ),
     "missing members stay missing": (MissingMembers, "as_null", lambda self, value: value),
     "objects are opened": (
-        schema_null,
+        null,
         "_without_required",
         lambda schema, relaxed: open_everywhere(schema),
     ),

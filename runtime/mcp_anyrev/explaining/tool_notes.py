@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from mcp_contract import JsonObject
-from mcp_contract.schema_loss import Loss
+from mcp_contract import JsonObject, Loss
 
 from mcp_anyrev.explaining.decisions import decision
 from mcp_anyrev.explaining.notes import Note, decided, left_out

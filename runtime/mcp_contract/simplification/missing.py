@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mcp_contract.messages import Json, JsonObject
-from mcp_contract.schema_facts import Facts
-from mcp_contract.schema_keywords import Schema
-from mcp_contract.schema_limits import NotSimplifiable, check_limits
-from mcp_contract.schema_references import Document
+from mcp_contract.simplification.facts import Facts
+from mcp_contract.simplification.keywords import Schema
+from mcp_contract.simplification.limits import NotSimplifiable, check_limits
+from mcp_contract.simplification.references import Document
 
 
 class MissingMembers:

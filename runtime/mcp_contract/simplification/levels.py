@@ -1,39 +1,18 @@
-"""Input schemas of tools for clients that read less of JSON Schema than was declared.
+"""The levels of simplification, each from a declared schema and never from another level's result.
 
-Rule: for every value, what a simplified schema accepts, the declared one accepts once missing required nullable members are read
-as null (`MissingMembers`); what the declared one accepts, the simplified one accepts once the null members that it does not take
-are left out. Nothing is changed that this does not allow, and nothing given is changed in place.
-
-Two decisions that follow from the rule. Null in the items of an array cannot be left out, so it stays, at the plain level as one
-of the names in `type` or one of the values in `enum`. A member that takes anything, null among it, says nothing of null and stays
-as it is.
-Specification: server/tools#tool, basic/index#json-schema-usage
+Rule: measured first, then the whole schema is read once; a level that cannot be reached without a loss in meaning is refused, or
+leaves the schema as declared.
 """
 
 from __future__ import annotations
 
 from mcp_contract.messages import JsonObject
-from mcp_contract.schema_checks import InvalidSchema, check_input_schema
-from mcp_contract.schema_keywords import Schema, Step, at, with_subschemas
-from mcp_contract.schema_limits import Measure, NotSimplifiable, check_limits
-from mcp_contract.schema_loss import Loss, Simplified
-from mcp_contract.schema_missing import MissingMembers
-from mcp_contract.schema_null import null_left_out
-from mcp_contract.schema_plain import written_out
-from mcp_contract.schema_references import Document
-
-__all__ = [
-    "HEADER_ANNOTATION",
-    "InvalidSchema",
-    "Loss",
-    "MissingMembers",
-    "NotSimplifiable",
-    "Simplified",
-    "check_input_schema",
-    "plain",
-    "without_header_annotations",
-    "without_null",
-]
+from mcp_contract.simplification.composition import written_out
+from mcp_contract.simplification.keywords import Schema, Step, at, with_subschemas
+from mcp_contract.simplification.limits import Measure, NotSimplifiable, check_limits
+from mcp_contract.simplification.loss import Loss, Simplified
+from mcp_contract.simplification.null import null_left_out
+from mcp_contract.simplification.references import Document
 
 HEADER_ANNOTATION = "x-mcp-header"
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mcp_contract.messages import JsonObject
-from mcp_contract.schema_keywords import (
+from mcp_contract.simplification.keywords import (
     ASSERTS,
     KIND_OF_KEYWORD,
     KIND_OF_TYPE,
@@ -20,7 +20,7 @@ from mcp_contract.schema_keywords import (
     has_type,
     types_of,
 )
-from mcp_contract.schema_limits import NotSimplifiable
+from mcp_contract.simplification.limits import NotSimplifiable
 
 _FEW_VALUES: dict[str, list[bool | None]] = {"null": [None], "boolean": [False, True]}
 

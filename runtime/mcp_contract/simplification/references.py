@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from mcp_contract.messages import JsonObject
-from mcp_contract.schema_keywords import Schema, at, subschemas, words
-from mcp_contract.schema_limits import NotSimplifiable
+from mcp_contract.simplification.keywords import Schema, at, subschemas, words
+from mcp_contract.simplification.limits import NotSimplifiable
 
 _NEWEST = "https://json-schema.org/draft/2020-12/schema"
 _DRAFT_7 = "http://json-schema.org/draft-07/schema"

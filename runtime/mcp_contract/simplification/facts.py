@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from mcp_contract.messages import JsonObject
-from mcp_contract.schema_keywords import (
+from mcp_contract.simplification.keywords import (
     KIND_OF_TYPE,
     KINDS,
     LOOKS_INSIDE,
@@ -20,8 +20,8 @@ from mcp_contract.schema_keywords import (
     kind_of_value,
     types_of,
 )
-from mcp_contract.schema_limits import MAX_DEPTH, NotSimplifiable
-from mcp_contract.schema_references import Document
+from mcp_contract.simplification.limits import MAX_DEPTH, NotSimplifiable
+from mcp_contract.simplification.references import Document
 
 
 class Facts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from mcp_contract.schema_keywords import Schema, at, subschemas
+from mcp_contract.simplification.keywords import Schema, at, subschemas
 
 MAX_DEPTH = 64
 """Objects and arrays inside each other; some thirty models inside each other."""

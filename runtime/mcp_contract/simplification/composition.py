@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_contract.messages import JsonObject
-from mcp_contract.schema_keywords import ASSERTS, DEFINITIONS, HOLDS_NAMED, Schema, Step, at, with_subschemas
-from mcp_contract.schema_limits import MAX_DEPTH, Measure, NotSimplifiable
-from mcp_contract.schema_loss import Loss
-from mcp_contract.schema_merge import Merger
-from mcp_contract.schema_references import Document
-from mcp_contract.schema_union import united
+from mcp_contract.simplification.keywords import ASSERTS, DEFINITIONS, HOLDS_NAMED, Schema, Step, at, with_subschemas
+from mcp_contract.simplification.limits import MAX_DEPTH, Measure, NotSimplifiable
+from mcp_contract.simplification.loss import Loss
+from mcp_contract.simplification.merge import Merger
+from mcp_contract.simplification.references import Document
+from mcp_contract.simplification.union import united
 
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 _UNIONS = ("anyOf", "oneOf")

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp_contract.messages import JsonObject
-from mcp_contract.schema_keywords import ASSERTS, Schema, at, constants_of, equality_key, types_of, words
-from mcp_contract.schema_limits import NotSimplifiable
+from mcp_contract.simplification.keywords import ASSERTS, Schema, at, constants_of, equality_key, types_of, words
+from mcp_contract.simplification.limits import NotSimplifiable
 
 MAX_STEPS = 50_000
 """How many pairs of schemas one document may take; merging what is shared can take far more than it is long."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mcp_contract.messages import JsonObject
-from mcp_contract.schema_facts import Facts, looks_inside_itself
-from mcp_contract.schema_keywords import (
+from mcp_contract.simplification.facts import Facts, looks_inside_itself
+from mcp_contract.simplification.keywords import (
     ASSERTS,
     DEFINITIONS,
     Schema,
@@ -24,8 +24,8 @@ from mcp_contract.schema_keywords import (
     with_subschemas,
     words,
 )
-from mcp_contract.schema_loss import Loss
-from mcp_contract.schema_references import Document
+from mcp_contract.simplification.loss import Loss
+from mcp_contract.simplification.references import Document
 
 _LEFT_OUT = "a member that would be null is left out instead; null itself is still taken"
 _COUNTS = words("dependencies dependentRequired maxProperties minProperties propertyNames")

@@ -12,10 +12,19 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp_contract.messages import Json, JsonObject
-from mcp_contract.schema_facts import Facts
-from mcp_contract.schema_keywords import HOLDS_LIST, HOLDS_NAMED, HOLDS_ONE, KIND_OF_TYPE, Schema, at, subschemas, words
-from mcp_contract.schema_limits import MAX_DEPTH, MAX_SIZE, NotSimplifiable, check_limits
-from mcp_contract.schema_references import Document
+from mcp_contract.simplification.facts import Facts
+from mcp_contract.simplification.keywords import (
+    HOLDS_LIST,
+    HOLDS_NAMED,
+    HOLDS_ONE,
+    KIND_OF_TYPE,
+    Schema,
+    at,
+    subschemas,
+    words,
+)
+from mcp_contract.simplification.limits import MAX_DEPTH, MAX_SIZE, NotSimplifiable, check_limits
+from mcp_contract.simplification.references import Document
 
 _COUNTS = words("maxContains maxItems maxLength maxProperties minContains minItems minLength minProperties")
 _NUMBERS = words("exclusiveMaximum exclusiveMinimum maximum minimum multipleOf")
