@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from revgen.specification import Specification, load_specification
+from revgen.specification.loading import Specification, load_specification
 from vector_files import ROOT
 
 

@@ -19,13 +19,13 @@ import pytest
 from judges import Wrong, adapters, check_call, check_constant, check_encoding
 from known_defects import defect
 from mcp_revisions.protocol import Adapter
-from revgen import skeletons
-from revgen.inventory import Answer, Area, Concern
-from revgen.literals import Value
-from revgen.output import Output
-from revgen.specification import Specification
-from revgen.templates import make_environment, render_body
-from revgen.writers import adapter as adapter_writer
+from revgen.adapters import adapter as adapter_writer
+from revgen.inventory.concerns import Answer, Area, Concern
+from revgen.reading.literals import Value
+from revgen.rendering import skeletons
+from revgen.rendering.output import Output
+from revgen.specification.loading import Specification
+from revgen.templates.macros import make_environment, render_body
 from vector_files import concern_vectors, encoding_vectors
 
 _MEMBER = re.compile(r" {4}(?:def (\w+)\(|(\w+): ClassVar\[)")

@@ -13,8 +13,8 @@ import mcp_contract
 import pytest
 from judges import Wrong, adapters, check_call, encoded
 from mcp_contract.members import keep, leave_out
-from revgen.inventory import Area
-from revgen.specification import Specification
+from revgen.inventory.concerns import Area
+from revgen.specification.loading import Specification
 from vector_files import FOLDER, MessageVector, concern_vectors, encoding_vectors, message_vectors
 
 REVISIONS = list(adapters())

@@ -25,9 +25,9 @@ from flips import (
 )
 from judges import Wrong, adapters, check_call
 from mcp_revisions.protocol import Adapter
-from revgen.inventory import Concern
-from revgen.specification import Specification
-from revgen.templates import make_environment
+from revgen.inventory.concerns import Concern
+from revgen.specification.loading import Specification
+from revgen.templates.macros import make_environment
 from vector_files import CallVector, concern_vectors
 
 REVISIONS = list(adapters())

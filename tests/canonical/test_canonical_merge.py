@@ -7,10 +7,10 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from revgen.canonical import merge, published_aliases
-from revgen.canonical_rules import Move, Pattern, Rules
-from revgen.located import Place, Problems
-from revgen.schema_shapes import reference
+from revgen.canonical.merge import merge, published_aliases
+from revgen.canonical.rules import Move, Pattern, Rules
+from revgen.reading.located import Place, Problems
+from revgen.schemas.shapes import reference
 
 TOP = Place("specs/canonical.yaml", 1, 1)
 NONE = Rules(TOP)

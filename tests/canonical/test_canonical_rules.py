@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pathlib
 
-from revgen import located
-from revgen.canonical_rules import Rules, read_rules
-from revgen.located import Problems
+from revgen.canonical.rules import Rules, read_rules
+from revgen.reading import located
+from revgen.reading.located import Problems
 
 
 def read(folder: pathlib.Path, text: str) -> tuple[Rules, list[str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from revgen.schema_shapes import reference
-from revgen.shape_union import Clash, united
+from revgen.canonical.union import Clash, united
+from revgen.schemas.shapes import reference
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

@@ -7,9 +7,8 @@ import json
 import os
 
 import pytest
-import revgen.render
-from revgen import write
-from revgen.manifest import is_current
+from revgen.writing import generated, render
+from revgen.writing.manifest import is_current
 
 from .conftest import Toy
 
@@ -53,11 +52,11 @@ def test_a_link_is_replaced_and_not_followed(generated_toy: Toy) -> None:
 @pytest.mark.parametrize("path", ["specs/revisions.yaml", "generated/../specs/revisions.yaml", "/tmp/anything"])
 def test_nothing_is_written_outside_of_generated(generated_toy: Toy, path: str) -> None:
     with pytest.raises(ValueError, match="is not below generated/"):
-        write.write(generated_toy.root, {path: "text"})
+        generated.write(generated_toy.root, {path: "text"})
 
 
 def test_nothing_is_rendered_where_manifest_matches(generated_toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revgen.render, "render", None)
+    monkeypatch.setattr(render, "render", None)
     result = generated_toy.run("generate")
     assert result.stdout == f"unchanged {len(generated_toy.generated())}\n"
 

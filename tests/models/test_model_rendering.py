@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from revgen.models import render_models, render_package
-from revgen.python_names import member_names
-from revgen.roles import owners, roles
-from revgen.schema_normal import Schema, normalise
+from revgen.models.python_names import member_names
+from revgen.models.text import render_models, render_package
+from revgen.schemas.normal_form import Schema, normalise
+from revgen.schemas.roles import owners, roles
 
 ROOT = pathlib.Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates" / "models"
@@ -216,10 +216,10 @@ def test_docstrings_say_what_a_type_is_for_and_where_to_read_about_it() -> None:
 def test_the_bytes_do_not_depend_on_the_hash_seed() -> None:
     script = (
         "import pathlib, sys\n"
-        "from revgen.located import Problems\n"
-        "from revgen.models import render_models, render_package\n"
-        "from revgen.revisions import load_revisions\n"
-        "from revgen.schemas import load_schemas\n"
+        "from revgen.reading.located import Problems\n"
+        "from revgen.models.text import render_models, render_package\n"
+        "from revgen.schemas.revisions import load_revisions\n"
+        "from revgen.schemas.published import load_schemas\n"
         "root = pathlib.Path(sys.argv[1])\n"
         "problems = Problems()\n"
         "revision, *_ = load_revisions(root, problems)\n"

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from pydantic import TypeAdapter, ValidationError
-from revgen.located import Problems
-from revgen.revisions import load_revisions
-from revgen.schemas import load_schemas
+from revgen.reading.located import Problems
+from revgen.schemas.published import load_schemas
+from revgen.schemas.revisions import load_revisions
 
 ROOT = pathlib.Path(__file__).parents[2]
 PROBLEMS = Problems()

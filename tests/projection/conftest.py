@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from emitted import ROOT
-from revgen import located
-from revgen.canonical import merge
-from revgen.canonical_rules import Rules, read_rules
-from revgen.located import Problems
-from revgen.revisions import load_revisions
-from revgen.schemas import load_schemas
+from revgen.canonical.merge import merge
+from revgen.canonical.rules import Rules, read_rules
+from revgen.reading import located
+from revgen.reading.located import Problems
+from revgen.schemas.published import load_schemas
+from revgen.schemas.revisions import load_revisions
 
 Schemas = dict[str, dict[str, Any]]
 

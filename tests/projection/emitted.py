@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_contract import members
-from revgen.projection import Projection
-from revgen.templates import make_environment
+from revgen.projection.compare import Projection
+from revgen.templates.macros import make_environment
 
 ROOT = pathlib.Path(__file__).parents[2]
 

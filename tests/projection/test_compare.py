@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from emitted import emitted, source
 from mcp_contract.members import NotSendable
-from revgen.located import Place, Problems
-from revgen.methods import Root
-from revgen.projection import Answers, Projection, compare
-from revgen.schema_shapes import reference
+from revgen.projection.compare import Answers, Projection, compare
+from revgen.reading.located import Place, Problems
+from revgen.schemas.methods import Root
+from revgen.schemas.shapes import reference
 
 PLACE = Place("specs/variance/content.yaml", 1, 1)
 TEXT = {"type": "string"}

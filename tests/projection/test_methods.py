@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from revgen.methods import (
+from revgen.schemas.methods import (
     CLIENT_NOTIFICATION,
     CLIENT_REQUEST,
     EMBEDDED_REQUEST,
@@ -16,7 +16,7 @@ from revgen.methods import (
     methods,
     sendable,
 )
-from revgen.schema_shapes import reference
+from revgen.schemas.shapes import reference
 
 Schemas = dict[str, dict[str, Any]]
 

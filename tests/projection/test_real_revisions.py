@@ -13,12 +13,12 @@ from emitted import running, source
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp_contract.members import NotSendable
-from revgen.canonical import published_aliases
-from revgen.canonical_rules import Rules
-from revgen.located import Place, Problems
-from revgen.methods import Root, sendable
-from revgen.projection import Answers, Projection, compare, complain_about_unused
-from revgen.schema_shapes import resolved
+from revgen.canonical.merge import published_aliases
+from revgen.canonical.rules import Rules
+from revgen.projection.compare import Answers, Projection, compare, complain_about_unused
+from revgen.reading.located import Place, Problems
+from revgen.schemas.methods import Root, sendable
+from revgen.schemas.shapes import resolved
 from values import Values
 
 Schemas = dict[str, dict[str, Any]]

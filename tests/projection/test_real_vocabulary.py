@@ -6,10 +6,10 @@ import copy
 import json
 from typing import Any
 
-from revgen.canonical import merge
-from revgen.canonical_rules import Rules
-from revgen.located import Problems
-from revgen.schema_shapes import reference
+from revgen.canonical.merge import merge
+from revgen.canonical.rules import Rules
+from revgen.reading.located import Problems
+from revgen.schemas.shapes import reference
 
 Schemas = dict[str, dict[str, Any]]
 

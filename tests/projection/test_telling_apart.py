@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from revgen.telling_apart import Test as Mark
-from revgen.telling_apart import tell_apart
+from revgen.projection.telling_apart import Test as Mark
+from revgen.projection.telling_apart import tell_apart
 
 
 def branch(*required: str, **members: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
-from revgen.schema_shapes import json_types, referred
+from revgen.schemas.shapes import json_types, referred
 
 _WORDS = st.text("abcäß\n0", max_size=4)
 _LEAVES = st.one_of(_WORDS, st.integers(-9, 9), st.booleans())

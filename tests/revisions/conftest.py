@@ -13,14 +13,14 @@ import sys
 
 import click.testing
 import pytest
+from revgen.adapters import adapter, package, protocol
+from revgen.adapters.adapter import write_adapter
+from revgen.adapters.package import write_package, write_selection
+from revgen.adapters.protocol import write_protocol
 from revgen.main import revgen
-from revgen.output import Output
-from revgen.render import Writer, render
-from revgen.specification import Specification, load_specification
-from revgen.writers import adapter, package, protocol
-from revgen.writers.adapter import write_adapter
-from revgen.writers.package import write_package, write_selection
-from revgen.writers.protocol import write_protocol
+from revgen.rendering.output import Output
+from revgen.specification.loading import Specification, load_specification
+from revgen.writing.render import Writer, render
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
 VERSIONS = re.findall(r'^  "(.+)":$', (REPOSITORY / "specs/revisions.yaml").read_text("utf-8"), re.MULTILINE)

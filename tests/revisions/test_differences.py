@@ -11,10 +11,10 @@ import os
 import pathlib
 
 import pytest
-from revgen.differences import differences
-from revgen.schema_differences import SchemaDifferences, schema_differences
-from revgen.specification import Specification
-from revgen.writers.differences import differences_markdown
+from revgen.differences.revisions import differences
+from revgen.differences.schemas import SchemaDifferences, schema_differences
+from revgen.documents.differences import differences_markdown
+from revgen.specification.loading import Specification
 
 from .conftest import VERSIONS
 

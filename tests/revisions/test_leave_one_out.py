@@ -11,7 +11,7 @@ import re
 import shutil
 
 import pytest
-from revgen.specification import Specification, load_specification
+from revgen.specification.loading import Specification, load_specification
 
 from .conftest import REPOSITORY, VERSIONS, Project, is_part_of, render_quickly
 

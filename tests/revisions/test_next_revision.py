@@ -13,9 +13,9 @@ import sys
 from typing import Any
 
 import pytest
-from revgen.render import Writer
-from revgen.specification import load_specification
-from revgen.writers.models import write_models
+from revgen.models.modules import write_models
+from revgen.specification.loading import load_specification
+from revgen.writing.render import Writer
 
 from .conftest import REPOSITORY, VERSIONS, Project, is_part_of, render_quickly
 

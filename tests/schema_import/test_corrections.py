@@ -6,11 +6,11 @@ import json
 import pathlib
 
 import pytest
-from revgen.located import Problems
-from revgen.revisions import load_revisions
-from revgen.schema_import import schema_text
-from revgen.schema_normal import normalise
-from revgen.schemas import load_schemas
+from revgen.editing.importing import schema_text
+from revgen.reading.located import Problems
+from revgen.schemas.normal_form import normalise
+from revgen.schemas.published import load_schemas
+from revgen.schemas.revisions import load_revisions
 
 ROOT = pathlib.Path(__file__).parents[2]
 

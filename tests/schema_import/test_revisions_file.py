@@ -5,8 +5,8 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from revgen.located import Problems
-from revgen.revisions import load_revisions
+from revgen.reading.located import Problems
+from revgen.schemas.revisions import load_revisions
 
 FACTS = f"""
     source: https://example.com/schema.json

@@ -10,10 +10,10 @@ import subprocess
 import sys
 
 import pytest
-from revgen.located import Problems
-from revgen.revisions import load_revisions
-from revgen.schema_import import ImportRefused, import_schema
-from revgen.schemas import load_schemas
+from revgen.editing.importing import ImportRefused, import_schema
+from revgen.reading.located import Problems
+from revgen.schemas.published import load_schemas
+from revgen.schemas.revisions import load_revisions
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -140,7 +140,7 @@ def test_every_imported_schema_can_be_imported_again() -> None:
 def test_the_bytes_do_not_depend_on_the_hash_seed(tmp_path: pathlib.Path) -> None:
     script = (
         "import pathlib, sys\n"
-        "from revgen.schema_import import import_schema\n"
+        "from revgen.editing.importing import import_schema\n"
         "root = pathlib.Path(sys.argv[1])\n"
         "report = import_schema(root, '2001-02-03', pathlib.Path(sys.argv[2]).read_bytes())\n"
         "print(report)\n"

@@ -7,8 +7,8 @@ import pathlib
 from typing import Any
 
 import pytest
-from revgen.schema_import import schema_text
-from revgen.schema_normal import CannotNormalise, Schema, name_conflicts, normalise
+from revgen.editing.importing import schema_text
+from revgen.schemas.normal_form import CannotNormalise, Schema, name_conflicts, normalise
 
 ROOT = pathlib.Path(__file__).parents[2]
 SCHEMAS = sorted((ROOT / "specs" / "schemas").glob("*.json"))

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from revgen.schema_normal import Schema, normalise
-from revgen.schema_proof import Unproven, prove
+from revgen.editing.proof import Unproven, prove
+from revgen.schemas.normal_form import Schema, normalise
 
 ROOT = pathlib.Path(__file__).parents[2]
 

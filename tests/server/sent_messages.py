@@ -11,10 +11,10 @@ import pathlib
 from typing import Any
 
 from mcp_anyrev.schemas import JsonValidator
-from revgen.located import Problems
-from revgen.methods import CLIENT_REQUEST, EMBEDDED_REQUEST, SERVER_NOTIFICATION, SERVER_REQUEST, methods
-from revgen.revisions import load_revisions
-from revgen.schemas import load_schemas
+from revgen.reading.located import Problems
+from revgen.schemas.methods import CLIENT_REQUEST, EMBEDDED_REQUEST, SERVER_NOTIFICATION, SERVER_REQUEST, methods
+from revgen.schemas.published import load_schemas
+from revgen.schemas.revisions import load_revisions
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from ..render import render
-from ..specification import load_specification
-from ..write import drift
+from ..specification.loading import load_specification
+from ..writing.generated import drift
+from ..writing.render import render
 from .options import Settings, hint_at_remarks, takes_settings
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from ..difference_words import Section, sections
-from ..differences import Differences, differences
-from ..specification import load_specification
-from ..writers.differences import differences_markdown
+from ..differences.revisions import Differences, differences
+from ..differences.words import Section, sections
+from ..documents.differences import differences_markdown
+from ..specification.loading import load_specification
 from .options import Settings, require_revision, takes_settings
 
 _COLOURS = {"new": "green", "gone": "red"}

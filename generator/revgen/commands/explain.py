@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from ..explanation import Explanation, Variant, explain, suggestions
-from ..specification import load_specification
+from ..documents.explanation import Explanation, Variant, explain, suggestions
+from ..specification.loading import load_specification
 from .options import Settings, takes_settings
 
 

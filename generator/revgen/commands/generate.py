@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from .. import write
-from ..manifest import is_current
+from ..writing import generated
+from ..writing.manifest import is_current
 from .options import Settings, hint_at_remarks, takes_settings
 
 _LINE = 79
@@ -28,22 +28,22 @@ def command(settings: Settings) -> None:
       revgen generate
       revgen generate --root ../elsewhere
     """
-    changes = write.unchanged(settings.root) if is_current(settings.root) else _generate(settings)
+    changes = generated.unchanged(settings.root) if is_current(settings.root) else _generate(settings)
     lines = [
         f"{click.style(what, fg=colour)} {path}" for what, colour in _COLOURS.items() for path in getattr(changes, what)
     ]
     settings.show(dataclasses.asdict(changes), "\n".join([*lines, f"unchanged {len(changes.unchanged)}"]))
 
 
-def _generate(settings: Settings) -> write.Changes:
+def _generate(settings: Settings) -> generated.Changes:
     # Imported here, since the tools that render take longer to load than to find that there is nothing to do.
-    from ..render import render
-    from ..specification import load_specification
+    from ..specification.loading import load_specification
+    from ..writing.render import render
 
     specification = load_specification(settings.root)
     hint_at_remarks(specification.remarks)
     try:
-        return write.write(settings.root, render(specification, progress=_show_progress))
+        return generated.write(settings.root, render(specification, progress=_show_progress))
     finally:
         _show_progress("")
 

@@ -8,7 +8,7 @@ from typing import BinaryIO, NoReturn
 
 import click
 
-from ..schema_import import ImportRefused, ImportReport, import_schema
+from ..editing.importing import ImportRefused, ImportReport, import_schema
 from .options import Settings, takes_settings
 
 

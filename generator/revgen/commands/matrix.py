@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from .. import edits
-from ..inventory import Area
-from ..matrix import Cell, Line, Row, rows
-from ..specification import Specification, load_specification
-from ..writers.matrix import specification_markdown
-from ..writers.matrix_html import matrix_html
+from ..documents.matrix import specification_markdown
+from ..documents.matrix_html import matrix_html
+from ..inventory.concerns import Area
+from ..inventory.table import Cell, Line, Row, rows
+from ..specification.loading import Specification, load_specification
+from ..writing import files
 from .options import Settings, takes_settings
 
 _NARROWEST, _WIDEST = 12, 40
@@ -58,7 +58,7 @@ def command(settings: Settings, format_: str, names: tuple[str, ...], output: pa
         width = shutil.get_terminal_size((120, 24)).columns
         text = "\n\n".join(_table(area, specification, width) for area in areas)
     if output is not None:
-        edits.write(output, click.unstyle(text) + "\n")
+        files.write(output, click.unstyle(text) + "\n")
     else:
         settings.show({area.name: _data(area) for area in areas}, text)
 

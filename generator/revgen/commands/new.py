@@ -8,17 +8,17 @@ from typing import BinaryIO, TextIO
 
 import click
 
-from .. import edits
-from ..addition import take_in
-from ..answers_file import read_answers
-from ..difference_words import schema_sections
-from ..inventory_files import declared_versions
-from ..located import Problems
-from ..revisions import load_revisions
-from ..schema_differences import SchemaDifferences, schema_differences
-from ..schema_import import Declared, ImportRefused, prepare_import
-from ..schemas import load_schemas
-from ..vocabulary import load_rules
+from ..differences.schemas import SchemaDifferences, schema_differences
+from ..differences.words import schema_sections
+from ..editing.addition import take_in
+from ..editing.answers_file import read_answers
+from ..editing.importing import Declared, ImportRefused, prepare_import
+from ..editing.inventory_files import declared_versions
+from ..reading.located import Problems
+from ..schemas.published import load_schemas
+from ..schemas.revisions import load_revisions
+from ..specification.vocabulary import load_rules
+from ..writing import files
 from .diff import differences_text
 from .import_schema import refuse, report_data, report_text
 from .options import (
@@ -75,7 +75,7 @@ def command(
     versions = prepared.versions
     addition = take_in(settings.root, revision, versions, prepared.schema, answers=given, answers_path=path, like=like)
     texts = {**prepared.texts, **addition.texts}
-    edits.apply(settings.root, texts)
+    files.apply(settings.root, texts)
     place = versions.index(revision)
     beside = like or versions[place - 1 if place else place + 1]
     differences = _differences(settings.root, beside, revision)

@@ -17,8 +17,8 @@ from typing import Any
 
 import click
 
-from ..located import Problem, SpecificationError
-from ..specification import load_specification
+from ..reading.located import Problem, SpecificationError
+from ..specification.loading import load_specification
 
 _MARK = pathlib.PurePath("specs", "revisions.yaml")
 

@@ -6,9 +6,9 @@ import pathlib
 
 import click
 
-from .. import edits
-from ..inventory_files import declared_versions
-from ..removal import take_out
+from ..editing.inventory_files import declared_versions
+from ..editing.removal import take_out
+from ..writing import files
 from .options import Settings, found_by_lint, problem_data, require_revision, show_problems, takes_settings
 
 
@@ -38,8 +38,8 @@ def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> Non
         raise click.UsageError(f"{keep} exists already")
     removal = take_out(settings.root, revision)
     if keep is not None:
-        edits.write(keep, removal.kept.text(revision))
-    edits.apply(settings.root, removal.texts)
+        files.write(keep, removal.kept.text(revision))
+    files.apply(settings.root, removal.texts)
     problems = (*removal.selecting, *found_by_lint(settings.root))
     changed = [path for path, text in removal.texts.items() if text is not None]
     removed = [path for path, text in removal.texts.items() if text is None]

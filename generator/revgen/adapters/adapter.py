@@ -1,0 +1,64 @@
+"""Writes `v*/adapter.py`: one revision's answers, as one class.
+
+Rule: the text of an adapter depends on its own revision's answers and on no other's. It depends on all schemas, since what a revision
+lacks is what another has.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+
+from ..inventory.concerns import FOLDER as INVENTORY
+from ..inventory.concerns import Area
+from ..rendering.formatting import python_output
+from ..rendering.output import Output
+from ..rendering.skeletons import render_skeleton
+from ..schemas.published import PATH as CORRECTIONS
+from ..schemas.revisions import PATH as REVISIONS
+from ..schemas.revisions import Revision
+from ..specification.loading import Specification
+from ..specification.vocabulary import PATH as VOCABULARY
+from ..templates.macros import make_environment
+from .decisions import decisions
+from .messages import messages
+
+SKELETON = "adapter.py.jinja"
+# The skeleton imports these.
+PARTS = ("messages.py.jinja", "projection.py.jinja")
+
+
+def write_adapter(specification: Specification, revision: Revision) -> list[Output]:
+    """The adapter of one revision."""
+    outline = decisions(specification.areas, revision.version, make_environment(specification.root))
+    projection = specification.projections[revision.version]
+    text = render_skeleton(
+        specification.root,
+        SKELETON,
+        version=revision.version,
+        module=revision.module,
+        flags=outline.flags,
+        sections=outline.sections,
+        projection=projection,
+        messages=messages(specification.schemas, revision.version, projection),
+        adjusted=_adjusted(specification.areas),
+    )
+    inputs = specification.inputs_under(
+        REVISIONS,
+        "specs/schemas/",
+        CORRECTIONS,
+        VOCABULARY,
+        f"{INVENTORY}/",
+        f"templates/{SKELETON}",
+        *(f"templates/{part}" for part in PARTS),
+        "templates/concerns/",
+    )
+    return [python_output(f"generated/mcp_revisions/{revision.module}/adapter.py", text, inputs)]
+
+
+def _adjusted(areas: collections.abc.Iterable[Area]) -> dict[str, tuple[str, ...]]:
+    """The methods that adjust objects of a type before anything is left out, in the order of the inventory, by type."""
+    adjusted: dict[str, tuple[str, ...]] = {}
+    for concern in (concern for area in areas for concern in area.concerns):
+        if concern.adjusts:
+            adjusted[concern.adjusts] = (*adjusted.get(concern.adjusts, ()), concern.name)
+    return adjusted

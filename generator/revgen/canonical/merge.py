@@ -1,0 +1,309 @@
+"""The canonical schema: the one vocabulary that handlers and callers use, merged from the schemas of all revisions.
+
+Rule: everything that any revision can say, it can say too. The newest definition of a name wins, what only older revisions have
+is added as optional, unions are united, and required is what every revision requires. What differs in a way that neither this
+nor `specs/canonical.yaml` settles is a complaint, never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..reading.located import Place, Problems
+from ..schemas.shapes import (
+    Definitions,
+    Node,
+    is_object,
+    published_names,
+    reference,
+    references,
+    referred,
+    resolved,
+)
+from .rules import Pattern, Rules
+from .union import Clash, united
+
+_DEFINITION_KEY = "$defs"
+
+
+def merge(schemas: Mapping[str, Mapping[str, Any]], rules: Rules, problems: Problems) -> dict[str, Any]:
+    """Merge the schemas of all revisions into the canonical one.
+
+    Args:
+        schemas: each revision's corrected schema in normal form (`$defs`), oldest first.
+        rules: what `canonical.yaml` says.
+        problems: receives every conflict that no rule settles, and every type that is left out although something that stays
+            refers to it; a rule that settles nothing is a remark.
+
+    Returns:
+        A schema in normal form, sorted throughout; the same inputs give the same bytes.
+    """
+    return _Merger(schemas, rules, problems).run()
+
+
+def published_aliases(schema: Mapping[str, Any], rules: Rules) -> dict[str, str]:
+    """The moves that hold in one revision: the name that its schema publishes → the canonical name."""
+    definitions = schema[_DEFINITION_KEY]
+    return {
+        move.published: move.canonical
+        for move in rules.moves
+        if move.published in definitions and move.canonical not in definitions
+    }
+
+
+class _Merger:
+    def __init__(self, schemas: Mapping[str, Mapping[str, Any]], rules: Rules, problems: Problems) -> None:
+        self.schemas = dict(reversed(list(schemas.items())))
+        self.rules = rules
+        self.problems = problems
+        self.used: set[Place] = set()
+        self.names = {revision: published_aliases(schema, rules) for revision, schema in self.schemas.items()}
+        self.used.update(
+            move.place
+            for move in rules.moves
+            if any(move.canonical == names.get(move.published) for names in self.names.values())
+        )
+        self.published = {
+            self._canonical(revision, name)
+            for revision, schema in self.schemas.items()
+            for name in published_names(schema)
+        }
+        self.borrowed: dict[str, dict[str, Node]] = {}
+        self.merged: dict[str, dict[str, Any]] = {}
+        self.conflicts: list[tuple[str, str]] = []
+
+    def run(self) -> dict[str, Any]:
+        while self._find_names_by_place():
+            pass
+        # What a reference means decides what can be united with it: at first the newest definition, then the merged one.
+        names = sorted(self._all_names())
+        self.merged = {name: self._rewritten(*next(self._contributions(name))) for name in names}
+        self.merged = {name: self._definition(name) for name in names}
+        self.conflicts.clear()
+        everything = {name: self._definition(name) for name in names}
+        kept = self._reachable({name: self._without_wire(name, node) for name, node in everything.items()})
+        self._complain_about_conflicts(kept)
+        self._complain_about_missing(kept)
+        self._complain_about_unused()
+        return {_DEFINITION_KEY: _sorted(kept)}
+
+    # Which definitions are the same thing.
+
+    def _canonical(self, revision: str, name: str) -> str:
+        return self.names[revision].get(name, name)
+
+    def _all_names(self) -> set[str]:
+        return {
+            self._canonical(revision, name)
+            for revision, schema in self.schemas.items()
+            for name in schema[_DEFINITION_KEY]
+        }
+
+    def _find_names_by_place(self) -> bool:
+        """An inline object of an older revision is the type that a newer one names at the same place."""
+        before = {revision: dict(names) for revision, names in self.names.items()}
+        for name in sorted(self._all_names()):
+            newest: dict[str, tuple[str, Node]] = {}
+            for revision, definition in self._contributions(name):
+                for member, node in definition.get("properties", {}).items():
+                    if member in newest:
+                        self._align(*newest[member], revision, node)
+                    else:
+                        newest[member] = (revision, node)
+        return before != self.names
+
+    def _align(self, newer: str, new: Node, older: str, old: Node) -> None:
+        new_name, old_name = referred(new), referred(old)
+        if new_name is not None and old_name is not None:
+            canonical = self._canonical(newer, new_name)
+            if canonical == self._canonical(older, old_name):
+                return
+            if old_name not in published_names(self.schemas[older]):
+                # A move says more than a place does.
+                self.names[older].setdefault(old_name, canonical)
+            elif canonical not in self.published:
+                self.borrowed.setdefault(canonical, {})[older] = reference(old_name)
+        elif new_name is not None and self._canonical(newer, new_name) not in self.published:
+            self.borrowed.setdefault(self._canonical(newer, new_name), {})[older] = old
+        for keyword in ("items", "additionalProperties"):
+            if keyword in new and keyword in old:
+                self._align(newer, new[keyword], older, old[keyword])
+
+    def _contributions(self, name: str) -> Iterator[tuple[str, Node]]:
+        """Every definition that a canonical type is made of, newest first."""
+        for revision, schema in self.schemas.items():
+            definitions = schema[_DEFINITION_KEY]
+            for published in sorted(definitions):
+                if self._canonical(revision, published) == name:
+                    yield revision, definitions[published]
+            if (borrowed := self.borrowed.get(name, {}).get(revision)) is not None:
+                yield revision, resolved(borrowed, definitions)
+
+    # One definition, one member.
+
+    def _definition(self, name: str) -> dict[str, Any]:
+        contributions = [(revision, self._rewritten(revision, node)) for revision, node in self._contributions(name)]
+        members: dict[str, list[tuple[str, Node]]] = {}
+        for revision, node in contributions:
+            for member, shape in node.get("properties", {}).items():
+                members.setdefault(member, []).append((revision, shape))
+        outlines = [
+            (revision, {key: value for key, value in node.items() if key not in ("properties", "required")})
+            for revision, node in contributions
+        ]
+        unions = [entry for entry in contributions if not {"anyOf", "oneOf"}.isdisjoint(entry[1])]
+        if members and unions:
+            objects = [entry for entry in contributions if "properties" in entry[1]]
+            clash = Clash(unions[0][1], objects[0][1])
+            self._conflict(name, clash, unions[0][1], objects[0][1], contributions)
+            return dict(contributions[0][1])
+        whole = dict(self._united(name, outlines))
+        if members:
+            # Free form in one revision: what the members of the others are is no longer said by a map.
+            whole.pop("additionalProperties", None)
+            whole["properties"] = {
+                member: self._member(f"{name}.{member}", shapes) for member, shapes in sorted(members.items())
+            }
+            required = set.intersection(*(set(node.get("required", [])) for _, node in contributions))
+            if required:
+                whole["required"] = sorted(required)
+        return whole
+
+    def _member(self, place: str, shapes: Sequence[tuple[str, Node]]) -> Node:
+        plain = self._matching(self.rules.plain_members, place)
+        if not plain:
+            newest = shapes[0][1]
+            lenders = self.borrowed.get(referred(newest) or "", {})
+            # What an older revision has there is part of the newer type already.
+            return self._united(
+                place, [(revision, newest if revision in lenders else shape) for revision, shape in shapes]
+            )
+        free = self._free(shape for _, shape in shapes)
+        if any(shape != free for _, shape in shapes):
+            self.used.update(pattern.place for pattern in plain)
+        return free
+
+    def _free(self, shapes: Iterable[Node]) -> dict[str, Any]:
+        return {"type": "object"} if all(is_object(shape, self.merged) for shape in shapes) else {}
+
+    def _united(self, place: str, shapes: Sequence[tuple[str, Node]]) -> Node:
+        _, whole = shapes[0]
+        for _, shape in shapes[1:]:
+            try:
+                whole = united(whole, shape, self.merged)
+            except Clash as clash:
+                self._conflict(place, clash, whole, shape, shapes)
+                return whole
+        return whole
+
+    def _conflict(self, place: str, clash: Clash, newer: Node, older: Node, shapes: Sequence[tuple[str, Node]]) -> None:
+        both = []
+        for words, shape in ((clash.newer, newer), (clash.older, older)):
+            revisions = {revision for revision, known in shapes if known == shape} or {shapes[0][0]}
+            both.append(f"{words} in {', '.join(sorted(revisions))}")
+        self.conflicts.append((place.partition(".")[0], f"no rule settles '{place}': {both[0]}, but {both[1]}"))
+
+    def _rewritten(self, revision: str, node: Any) -> Any:
+        """A node with canonical names, and with plain types in place."""
+        if isinstance(node, list):
+            return [self._rewritten(revision, item) for item in node]
+        if not isinstance(node, Mapping):
+            return node
+        if (published := referred(node)) is not None:
+            name = self._canonical(revision, published)
+            plain = self._matching(self.rules.plain_types, name)
+            if not plain:
+                return reference(name)
+            self.used.update(pattern.place for pattern in plain)
+            definitions: Definitions = self.schemas[revision][_DEFINITION_KEY]
+            return {"type": "object"} if is_object(definitions[published], definitions) else {}
+        return {key: self._rewritten(revision, value) for key, value in node.items()}
+
+    # What stays.
+
+    def _matching(self, patterns: Iterable[Pattern], name: str) -> list[Pattern]:
+        return [pattern for pattern in patterns if pattern.matches(name)]
+
+    def _without_wire(self, name: str, node: Node) -> dict[str, Any]:
+        properties = {}
+        for member, shape in node.get("properties", {}).items():
+            left_out = self._matching(self.rules.left_out_members, f"{name}.{member}")
+            self.used.update(pattern.place for pattern in left_out)
+            if not left_out:
+                properties[member] = shape
+        if len(properties) == len(node.get("properties", {})):
+            return dict(node)
+        out = {key: value for key, value in node.items() if key not in ("properties", "required")}
+        out["properties"] = properties
+        if required := [member for member in node.get("required", []) if member in properties]:
+            out["required"] = required
+        return out
+
+    def _left_out(self, name: str) -> bool:
+        if plain := self._matching(self.rules.plain_types, name):
+            self.used.update(pattern.place for pattern in plain)
+            return True
+        left_out = self._matching(self.rules.left_out_types, name)
+        if not left_out:
+            return False
+        self.used.update(pattern.place for pattern in left_out)
+        kept = self._matching(self.rules.kept_types, name)
+        self.used.update(pattern.place for pattern in kept)
+        return not kept
+
+    def _reachable(self, everything: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """The types that stay: published ones, what messages carry, and the inline objects that those are made of."""
+        payloads = {
+            name
+            for definition in everything.values()
+            if "method" in definition.get("properties", {})
+            for name in references(definition["properties"].get("params", {}))
+        }
+        waiting = sorted(name for name in everything if name in self.published | payloads and not self._left_out(name))
+        kept: dict[str, dict[str, Any]] = {}
+        while waiting:
+            name = waiting.pop()
+            if name not in kept:
+                kept[name] = everything[name]
+                waiting += [
+                    inner
+                    for inner in references(everything[name])
+                    if inner not in self.published and not self._left_out(inner)
+                ]
+        return kept
+
+    def _complain_about_conflicts(self, kept: dict[str, dict[str, Any]]) -> None:
+        for owner, conflict in self.conflicts:
+            if owner in kept:
+                self.problems.add(self.rules.place, conflict)
+
+    def _complain_about_missing(self, kept: dict[str, dict[str, Any]]) -> None:
+        for name, definition in kept.items():
+            for inner in sorted({*references(definition)} - kept.keys()):
+                self.problems.add(self.rules.place, f"'{inner}' is left out, but '{name}' is kept and refers to it")
+
+    def _complain_about_unused(self) -> None:
+        rules = self.rules
+        for patterns, verb in (
+            (rules.plain_types, "makes no type plain"),
+            (rules.plain_members, "makes no member plain"),
+            (rules.left_out_types, "leaves out no type"),
+            (rules.left_out_members, "leaves out no member"),
+            (rules.kept_types, "keeps no type that would be left out"),
+        ):
+            for pattern in patterns:
+                if pattern.place not in self.used:
+                    self.problems.remark(pattern.place, f"'{pattern.text}' {verb}")
+        for move in rules.moves:
+            if move.place not in self.used:
+                self.problems.remark(
+                    move.place,
+                    f"the move '{move.name}' finds nothing: no revision has '{move.published}' without '{move.canonical}'",
+                )
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,308 @@
+"""What differs between the schemas of two revisions: types, members, branches of unions, methods, codes, keys of `_meta`.
+
+Rule: published names are compared with each other; what a schema has inline is part of the type that it stands in. Which type was renamed
+no schema says: it is known from `canonical.yaml`, or likely because the shapes are alike, and it shows which.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..canonical.rules import Rules
+from ..schemas.methods import methods, only_member
+from ..schemas.roles import owners
+from ..schemas.shapes import Definitions, Node, alternatives, constant, is_union, published_names, referred
+
+_ALIKE = 0.75
+"""From which share of common members on two types of similar names are likely the same one."""
+
+_SHAPE_KEYS = frozenset(
+    {
+        "$ref",
+        "additionalProperties",
+        "anyOf",
+        "const",
+        "default",
+        "enum",
+        "items",
+        "oneOf",
+        "properties",
+        "required",
+        "type",
+    }
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Renamed:
+    """A type with another name. `known` is what `canonical.yaml` calls the move; empty where the shapes alone speak for it."""
+
+    old: str
+    new: str
+    known: str
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class MemberChange:
+    """A member that differs: its path in the type, and its shape in each revision; empty where it is not there. `!` is required."""
+
+    path: str
+    old: str
+    new: str
+
+
+@dataclasses.dataclass(frozen=True)
+class TypeChange:
+    """A type that both have. `form` is set where it is another kind of thing: the old and the new shape."""
+
+    name: str
+    members: tuple[MemberChange, ...] = ()
+    added_branches: tuple[str, ...] = ()
+    removed_branches: tuple[str, ...] = ()
+    form: tuple[str, str] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class MethodChange:
+    """A method that differs: how it is sent in each revision; empty where it does not exist."""
+
+    name: str
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class NamedChange:
+    """Something with a name and a value in each revision; empty where it is not there."""
+
+    name: str
+    old: str
+    new: str
+
+
+@dataclasses.dataclass(frozen=True)
+class SchemaDifferences:
+    """Everything that differs. `added` is by type: what it consists of, in a few words."""
+
+    added: dict[str, str]
+    removed: tuple[str, ...]
+    renamed: tuple[Renamed, ...]
+    types: tuple[TypeChange, ...]
+    methods: tuple[MethodChange, ...]
+    codes: tuple[NamedChange, ...]
+    meta_keys: tuple[NamedChange, ...]
+
+
+def schema_differences(old: Mapping[str, Any], new: Mapping[str, Any], rules: Rules) -> SchemaDifferences:
+    """Compare two schemas in normal form.
+
+    Args:
+        old, new: the corrected schemas.
+        rules: those of the canonical vocabulary, whose moves name types that were renamed.
+    """
+    named = published_names(old) | published_names(new)
+    before, after = _Side(old, named), _Side(new, named)
+    added = sorted(published_names(new) - published_names(old))
+    removed = sorted(published_names(old) - published_names(new))
+    renamed = tuple(sorted(_renamed(before, after, removed, added, rules), key=lambda one: one.old))
+    pairs = {name: name for name in sorted(named) if name in before.definitions and name in after.definitions}
+    gone = {one.old: one.new for one in renamed if one.old not in pairs}
+    changes = [before.compared(after, old_name, new_name) for old_name, new_name in sorted({**pairs, **gone}.items())]
+    return SchemaDifferences(
+        added={name: after.outline(name) for name in added},
+        removed=tuple(removed),
+        renamed=renamed,
+        types=tuple(change for change in changes if change is not None),
+        methods=tuple(_methods(old, new)),
+        codes=tuple(_named_changes(_codes(old), _codes(new))),
+        meta_keys=tuple(_named_changes(_meta_keys(old), _meta_keys(new))),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Side:
+    """One schema, and the names that count as types of their own in the comparison."""
+
+    schema: Mapping[str, Any]
+    named: frozenset[str]
+
+    @property
+    def definitions(self) -> Definitions:
+        definitions: Definitions = self.schema["$defs"]
+        return definitions
+
+    def compared(self, other: _Side, name: str, other_name: str) -> TypeChange | None:
+        """How a type differs from the one that it is compared with; None where it does not."""
+        label = name if name == other_name else f"{name} → {other_name}"
+        ours, theirs = self.members(name), other.members(other_name)
+        members = tuple(_member_changes(ours, theirs))
+        old, new = self.branches(name), other.branches(other_name)
+        form = None
+        if bool(old) != bool(new) or not (ours or theirs or old):
+            forms = (self.outline(name), other.outline(other_name))
+            form = forms if forms[0] != forms[1] else None
+            members = ()
+        change = TypeChange(
+            label,
+            members,
+            tuple(branch for branch in new if branch not in old) if old else (),
+            tuple(branch for branch in old if branch not in new) if new else (),
+            form,
+        )
+        return change if change != TypeChange(label) else None
+
+    def members(self, name: str) -> dict[str, str]:
+        """The members of a type by path, with those of the objects that stand inline in it; none of a union."""
+        if self.branches(name):
+            return {}
+        return dict(self._members(self.definitions[name], "", ()))
+
+    def own_members(self, name: str) -> dict[str, str]:
+        """The members of a type without those of what stands inline in it."""
+        own = self.definitions[name].get("properties", {})
+        return {path: shape for path, shape in self.members(name).items() if path in own}
+
+    def branches(self, name: str) -> list[str]:
+        """The members of a union, unions in it opened; none of another type."""
+        node = self.definitions[name]
+        # A union with one member is published as that member, or as a copy of it.
+        alone = referred(node) or only_member(name, self.definitions)
+        if alone is not None:
+            return [alone]
+        if not is_union(node, self.definitions):
+            return []
+        return sorted({self.shape(branch) for branch in alternatives(node, self.definitions)})
+
+    def outline(self, name: str) -> str:
+        """What a type consists of, in a few words."""
+        if branches := self.branches(name):
+            return " | ".join(branches)
+        if members := self.own_members(name):
+            return ", ".join(member + "!" * shape.endswith("!") for member, shape in members.items())
+        return self.shape(self.definitions[name])
+
+    def shape(self, node: Node) -> str:
+        """A node in a few words; an inline object is just that."""
+        name = referred(node)
+        if name is not None:
+            return name if name in self.named else self._inline(name)
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in node:
+                return " | ".join(sorted({self.shape(branch) for branch in node[keyword]}))
+        bounds = "".join(f" {key}={node[key]}" for key in sorted(node.keys() - _SHAPE_KEYS))
+        if (value := constant(node)) is not None:
+            return f"={value!r}".replace("'", '"')
+        if "enum" in node:
+            return f"enum({'|'.join(sorted(map(str, node['enum'])))})"
+        if "items" in node:
+            return f"list of {self.shape(node['items'])}{bounds}"
+        if isinstance(node.get("additionalProperties"), Mapping):
+            return f"map of {self.shape(node['additionalProperties'])}{bounds}"
+        kinds = node.get("type", "any")
+        return (kinds if isinstance(kinds, str) else "|".join(sorted(kinds))) + bounds
+
+    def _inline(self, name: str) -> str:
+        node = self.definitions[name]
+        return "object" if "properties" in node else self.shape(node)
+
+    def _members(self, node: Node, prefix: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        required = node.get("required", [])
+        for member, inner in sorted(node.get("properties", {}).items()):
+            yield f"{prefix}{member}", self.shape(inner) + "!" * (member in required)
+            name, many = referred(inner), ""
+            if name is None and "items" in inner:
+                name, many = referred(inner["items"]), "[]"
+            if name is not None and name not in self.named and name not in above:
+                yield from self._members(self.definitions[name], f"{prefix}{member}{many}.", (*above, name))
+
+
+def _member_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[MemberChange]:
+    """What differs. Where a named type stands now instead of an inline object, that type says what is in it."""
+    named = ""
+    for path in sorted({*old, *new}):
+        if old.get(path) == new.get(path) or (named and path.startswith(named) and path not in new):
+            continue
+        yield MemberChange(path, old.get(path, ""), new.get(path, ""))
+        if path in old and path in new:
+            named = f"{path}."
+
+
+def _renamed(before: _Side, after: _Side, removed: list[str], added: list[str], rules: Rules) -> Iterator[Renamed]:
+    known = {
+        move.published: Renamed(move.published, move.canonical, move.name)
+        for move in rules.moves
+        if move.published in before.definitions and move.canonical in added
+    }
+    yield from known.values()
+    # A name may stay and mean something else: what it meant may have another name now.
+    both = before.named & before.definitions.keys() & after.definitions.keys()
+    turned = [name for name in both if before.members(name) and after.branches(name)]
+    candidates = [name for name in sorted({*removed, *turned}) if name not in known and before.members(name)]
+    taken = {one.new for one in known.values()}
+    for old in candidates:
+        scores = {new: _alike(before.own_members(old), after.own_members(new)) for new in added if new not in taken}
+        near = {new: score for new, score in scores.items() if score >= _ALIKE and _sound_alike(old, new)}
+        if near:
+            yield Renamed(old, max(near, key=lambda new: (near[new], new)), "")
+
+
+def _alike(old: Mapping[str, str], new: Mapping[str, str]) -> float:
+    """The share of members that two types have in common: the name of one counts twice, its shape once; constants tell types apart."""
+    both = old.keys() & new.keys()
+    if not both or any(old[member].startswith("=") and old[member] != new[member] for member in both):
+        return 0.0
+    return sum(2 + (old[member] == new[member]) for member in both) / (3 * len({*old, *new}))
+
+
+def _sound_alike(old: str, new: str) -> bool:
+    return difflib.SequenceMatcher(None, old, new).ratio() >= 0.6
+
+
+def _methods(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[MethodChange]:
+    before, after = _directions(old), _directions(new)
+    for name in sorted({*before, *after}):
+        if before.get(name) != after.get(name):
+            yield MethodChange(name, before.get(name, ()), after.get(name, ()))
+
+
+def _directions(schema: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for method in methods(schema):
+        found[method.name] = (*found.get(method.name, ()), method.direction)
+    return found
+
+
+def _codes(schema: Mapping[str, Any]) -> dict[str, str]:
+    """The codes that a schema gives a name: published type → code."""
+    holders = owners(dict(schema))
+    codes = (
+        (holders[name], constant(node.get("properties", {}).get("code", {})))
+        for name, node in sorted(schema["$defs"].items())
+    )
+    return {name: str(code) for name, code in codes if code is not None}
+
+
+def _meta_keys(schema: Mapping[str, Any]) -> dict[str, str]:
+    """The keys that a schema defines for `_meta`: key → which messages have it, with `!` where they must."""
+    definitions: Definitions = schema["$defs"]
+    holders = owners(dict(schema))
+    found: dict[str, set[str]] = {}
+    for name, node in definitions.items():
+        meta = referred(node.get("properties", {}).get("_meta", {}))
+        for key in definitions.get(meta or "", {}).get("properties", {}):
+            must = "!" * (key in definitions[meta or ""].get("required", []))
+            found.setdefault(key, set()).add(_sort_of_message(holders[name]) + must)
+    return {key: ", ".join(sorted(kinds)) for key, kinds in sorted(found.items())}
+
+
+def _sort_of_message(name: str) -> str:
+    return next((word.lower() for word in ("Notification", "Result", "Request") if word in name), name)
+
+
+def _named_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterable[NamedChange]:
+    for name in sorted({*old, *new}):
+        if old.get(name) != new.get(name):
+            yield NamedChange(name, old.get(name, ""), new.get(name, ""))

@@ -1,0 +1,125 @@
+"""The answers of one revision as a file of their own: what `remove` keeps of it and `new` takes in.
+
+Rule: an answer stands here exactly as in its area, under the concern's name instead of the revision's, so that going out and coming
+back changes no byte. A person may write such a file as well; then only `answers` is needed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import yaml
+
+from .importing import Declared
+from .yaml_lines import Document, Entry, Piece
+
+_SECTIONS = ("revision", "corrections", "answers")
+_FACTS = ("after", "source", "pages", "reference")
+_FIRST = "none"
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswersFile:
+    """What one revision says.
+
+    Attributes:
+        declared: its entry among the revisions, but for the digest, which is that of its schema.
+        corrections: those of its schema, each by the number (from 1) of its place in the list of all.
+        answers: area → concern → the answer.
+        places: where each of these answers stands, by area and concern.
+    """
+
+    declared: Declared
+    corrections: dict[int, Piece]
+    answers: dict[str, dict[str, Piece]]
+    places: dict[tuple[str, str], Entry] = dataclasses.field(default_factory=dict, compare=False)
+
+    def text(self, version: str) -> str:
+        """The file, for the revision with this name."""
+        facts = {key: getattr(self.declared, key) for key in _FACTS}
+        lines = [
+            f"# The answers of {version}, as they were when it was taken out. They go in again with\n",
+            f"# revgen new {version} --schema FILE --answers THIS_FILE\n",
+            "revision:\n",
+            f"  after: {_quoted(facts['after']) if facts['after'] else _FIRST}\n",
+            *(f"  {key}: {_quoted(facts[key])}\n" for key in _FACTS[1:] if facts[key]),
+        ]
+        if self.corrections:
+            lines.append("corrections:          # each by its place in the list\n")
+            for number, item in sorted(self.corrections.items()):
+                lines += _as_value(item).lines(str(number), 2)
+        lines.append("answers:\n")
+        for area, answers in self.answers.items():
+            lines.append(f"  {area}:\n")
+            for concern, answer in answers.items():
+                lines += answer.lines(concern, 4)
+        return "".join(lines)
+
+
+def read_answers(path: str, text: str) -> AnswersFile:
+    """Read such a file.
+
+    Args:
+        path: how a complaint names it.
+        text: what is in it.
+
+    Raises:
+        SpecificationError: it is no YAML, or has something else in it.
+    """
+    document = Document(path, text)
+    for section, entry in document.entries(document.top).items():
+        if section not in _SECTIONS:
+            message = f"'{section}' is not a key of an answers file; keys: {', '.join(_SECTIONS)}"
+            raise document.complaint(entry.own, entry.indent, message)
+    areas = {area: document.entries(node) for area, node in document.children(document.find("answers")).items()}
+    corrections = {}
+    for number, entry in document.entries(document.find("corrections")).items():
+        if not number.isdigit():
+            message = f"'{number}' is not the number of a place in the list of corrections"
+            raise document.complaint(entry.own, entry.indent, message)
+        corrections[int(number)] = _as_item(entry.piece)
+    return AnswersFile(
+        declared=_declared(document),
+        corrections=corrections,
+        answers={area: {name: entry.piece for name, entry in entries.items()} for area, entries in areas.items()},
+        places={(area, name): entry for area, entries in areas.items() for name, entry in entries.items()},
+    )
+
+
+def _declared(document: Document) -> Declared:
+    section = document.find("revision")
+    if section is None:
+        return Declared()
+    for key, entry in document.entries(section).items():
+        if key not in _FACTS:
+            message = f"'{key}' is not a key of 'revision'; keys: {', '.join(_FACTS)}"
+            raise document.complaint(entry.own, entry.indent, message)
+    facts = {key: node.value for key, node in document.children(section).items() if isinstance(node, yaml.ScalarNode)}
+    after = facts.get("after")
+    return Declared(
+        source=facts.get("source"),
+        pages=facts.get("pages"),
+        # Where a file tells where the pages are and of no reference, there is none.
+        reference=facts.get("reference", "" if "pages" in facts else None),
+        after="" if after == _FIRST else after,
+    )
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _as_value(item: Piece) -> Piece:
+    """An item of a list as the value of a key."""
+    if item.first.lstrip().startswith("{"):
+        return dataclasses.replace(item, first=f":{item.first}")
+    behind_dash = len(item.first) - len(item.first.lstrip(" ")) + 1
+    return Piece(item.above, ":\n", (" " * behind_dash + item.first.lstrip(" "), *item.below))
+
+
+def _as_item(value: Piece) -> Piece:
+    """The reverse."""
+    if value.first.strip() != ":":
+        return dataclasses.replace(value, first=value.first.removeprefix(":"))
+    first, *below = value.below
+    return Piece(value.above, first[1:], tuple(below))

@@ -1,0 +1,213 @@
+"""A published schema becomes a fact of this project: `specs/schemas/<revision>.json`, and its entry in `specs/revisions.yaml`.
+
+Rule: all or nothing. Nothing is written before the normal form has been shown to give the verdicts of the original, and the same
+file imported again leaves the same bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+from ..schemas.normal_form import CannotNormalise, Normalised, Schema, name_conflicts, normalise
+from ..schemas.revisions import PATH, schema_path
+from ..writing import files
+from .proof import Proof, Unproven, prove
+
+_REPOSITORY = "https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema"
+_PAGES = "https://modelcontextprotocol.io/specification"
+_HEAD = "# The revisions, oldest first: the only ordering there is. A revision's `reference` is its page with an anchor per definition.\n"
+
+
+class ImportRefused(Exception):
+    """A schema cannot be imported, and nothing was written. `problems` says all that is known about why."""
+
+    def __init__(self, revision: str, problems: tuple[str, ...]) -> None:
+        self.problems = tuple(f"{revision}: {problem}" for problem in problems)
+        super().__init__("\n".join(self.problems))
+
+
+@dataclasses.dataclass(frozen=True)
+class ImportReport:
+    """What an import did, or would do."""
+
+    revision: str
+    sha256: str
+    """Of the published file."""
+    published: int
+    """How many definitions were published."""
+    hoisted: tuple[str, ...]
+    """The definitions that were made from inline objects."""
+    steps: Mapping[str, int]
+    """How often each kind of step was needed to reach the normal form."""
+    proof: Proof
+    """What both forms were compared on."""
+    changed: tuple[str, ...]
+    """The files that were written, or with `check_only` would be; none where everything is there already."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """An import before it is written: its report, the texts that change by path, the schema in normal form, all revisions then."""
+
+    report: ImportReport
+    texts: dict[str, str]
+    schema: Schema
+    versions: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Declared:
+    """What is known of a revision besides its schema; what is None has a default, or stays as the entry says.
+
+    Attributes:
+        source: the address that the schema was published at; by default the official repository.
+        pages: the address that the paths of citations follow; by default the official site.
+        reference: the page with an anchor for each definition; empty where there is none, by default that of the official site.
+        after: the revision that it follows, empty for the first; by default its name decides, since names are dates.
+    """
+
+    source: str | None = None
+    pages: str | None = None
+    reference: str | None = None
+    after: str | None = None
+
+
+def import_schema(
+    root: pathlib.Path,
+    revision: str,
+    published: bytes,
+    *,
+    source: str | None = None,
+    check_only: bool = False,
+) -> ImportReport:
+    """Bring a published schema into normal form, prove it, and write it down with its entry in `specs/revisions.yaml`.
+
+    Args:
+        root: the folder that holds `specs`.
+        revision: what the revision is called on the wire.
+        published: the file as it was published.
+        source: the address that it was published at; by default what the entry says, else the official repository.
+        check_only: prove, and say what would change, but write nothing.
+
+    Raises:
+        ImportRefused: as `prepare_import` does.
+    """
+    prepared = prepare_import(root, revision, published, Declared(source=source))
+    if not check_only:
+        files.apply(root, prepared.texts)
+    return prepared.report
+
+
+def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared: Declared) -> Prepared:
+    """Do all of an import but for the writing.
+
+    Args:
+        root: the folder that holds `specs`.
+        revision: what the revision is called on the wire.
+        published: the file as it was published.
+        declared: what else is known of it.
+
+    Raises:
+        ImportRefused: where the file cannot be read, has no normal form, has a name for an inline object that means something
+            else in another revision, or is not proven to keep its verdicts.
+    """
+    original = _parsed(revision, published)
+    normal = _normal(revision, original)
+    if conflicts := name_conflicts(normal.schema, _others(root, revision)):
+        raise ImportRefused(revision, tuple(conflicts))
+    try:
+        proof = prove(original, normal.schema)
+    except Unproven as error:
+        raise ImportRefused(revision, (f"the normal form is not proven: {error}",)) from error
+    digest = hashlib.sha256(published).hexdigest()
+    entries, versions = _entries(root, revision, digest, declared)
+    texts = {schema_path(revision): schema_text(normal.schema), PATH: entries}
+    changed = {path: text for path, text in texts.items() if _current(root / path) != text}
+    hoisted = tuple(normal.hoisted)
+    report = ImportReport(revision, digest, len(normal.published), hoisted, normal.steps, proof, tuple(changed))
+    return Prepared(report, changed, normal.schema, versions)
+
+
+def schema_text(schema: Schema) -> str:
+    """A schema as it stands in `specs/schemas`."""
+    return json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _parsed(revision: str, published: bytes) -> Schema:
+    try:
+        original = json.loads(published.decode("utf-8"))
+    except json.JSONDecodeError as error:
+        raise ImportRefused(revision, (f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}",)) from error
+    except UnicodeDecodeError as error:
+        raise ImportRefused(revision, (f"byte {error.start + 1}: not UTF-8",)) from error
+    if not isinstance(original, dict):
+        raise ImportRefused(revision, ("the top level is no object",))
+    return original
+
+
+def _normal(revision: str, original: Schema) -> Normalised:
+    try:
+        return normalise(original)
+    except CannotNormalise as error:
+        raise ImportRefused(revision, error.problems) from error
+
+
+def _others(root: pathlib.Path, revision: str) -> dict[str, Schema]:
+    folder = root / "specs" / "schemas"
+    paths = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    return {path.stem: json.loads(path.read_text("utf-8")) for path in paths if path.stem != revision}
+
+
+def _entries(root: pathlib.Path, revision: str, digest: str, declared: Declared) -> tuple[str, tuple[str, ...]]:
+    """The text of `specs/revisions.yaml` with the revision's entry brought up to date, comments and order kept; and the order."""
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 1000
+    text = _current(root / PATH)
+    try:
+        top: Any = yaml.load(text) if text else yaml.load(_HEAD + "revisions: {}\n")
+    except YAMLError as error:
+        raise ImportRefused(revision, (f"{PATH} is not YAML: {error}",)) from error
+    entries = top.get("revisions") if isinstance(top, CommentedMap) else None
+    if not isinstance(entries, CommentedMap):
+        raise ImportRefused(revision, (f"{PATH} has no mapping 'revisions'",))
+    if revision not in entries:
+        entries.fa.set_block_style()
+        pages = declared.pages or f"{_PAGES}/{revision}"
+        entry = CommentedMap({"source": f"{_REPOSITORY}/{revision}/schema.json", "sha256": digest, "pages": pages})
+        if declared.reference != "":
+            entry["reference"] = declared.reference or f"{_PAGES}/{revision}/schema"
+        entries.insert(_position(entries, revision, declared.after), DoubleQuotedScalarString(revision), entry)
+    entries[revision]["sha256"] = digest
+    if declared.source is not None:
+        entries[revision]["source"] = declared.source
+    out = io.StringIO()
+    yaml.dump(top, out)
+    return out.getvalue(), tuple(map(str, entries))
+
+
+def _position(entries: CommentedMap, revision: str, after: str | None) -> int:
+    if after is None:
+        # New ones are the newest as a rule; one that was taken out comes back to where its date puts it.
+        return next((index for index, version in enumerate(entries) if str(version) > revision), len(entries))
+    known = list(map(str, entries))
+    if after and after not in known:
+        raise ImportRefused(
+            revision, (f"'{after}', which it follows, is not a revision; revisions: {', '.join(known)}",)
+        )
+    return known.index(after) + 1 if after else 0
+
+
+def _current(path: pathlib.Path) -> str | None:
+    return path.read_text("utf-8") if path.is_file() else None

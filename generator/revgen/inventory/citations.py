@@ -1,0 +1,97 @@
+"""Citations: where a fact is written, or why it is so although no page says it.
+
+Rule: there are three forms, and each says honestly which it is. A page is named by its path without the revision, since the answer
+that cites it belongs to one; a pointer must exist in the schema that it points into.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import re
+from typing import Any, Literal
+
+from ..reading.literals import found
+from ..reading.located import Node, Place, Problems, Scalar, Sequence
+
+_PAGE = re.compile(r"page: (?P<text>[^\s#]+#[^\s#]+)")
+_SCHEMA = re.compile(r"schema: (?P<text>#(/\S+)?)")
+_POLICY = re.compile(r"policy: (?P<origin>seed|project): (?P<text>\S.*)")
+_REVISION = re.compile(r"(^|/)\d{4}-\d{2}-\d{2}(/|$)")
+
+Complaint = collections.abc.Callable[[Place, str], None]
+
+_FORMS = "'page: <path>#<heading>', 'schema: #/<pointer>', 'policy: seed: <why>', 'policy: project: <why>'"
+
+
+@dataclasses.dataclass(frozen=True)
+class Citation:
+    """One source. `text` is the page with its heading, the pointer, or the sentence; `origin` says whose policy it is."""
+
+    form: Literal["page", "schema", "policy"]
+    text: str
+    origin: Literal["seed", "project"] | None
+    place: Place
+
+    def __str__(self) -> str:
+        origin = f"{self.origin}: " if self.origin else ""
+        return f"{self.form}: {origin}{self.text}"
+
+
+def read_citations(
+    node: Node, schema: object | None, version: str, problems: Problems, complain: Complaint | None = None
+) -> tuple[Citation, ...]:
+    """The citations that a `cite` holds: one text, or a list of them.
+
+    Args:
+        node: the value of `cite`.
+        schema: the loaded schema that pointers point into; None when it could not be loaded, and pointers are not followed.
+        version: the revision of that schema, for complaints.
+        problems: receives malformed citations.
+        complain: receives pointers to nothing; by default they are faults.
+    """
+    items = node.items if isinstance(node, Sequence) else (node,)
+    if not items:
+        problems.add(node.place, f"no citation is given; allowed: {_FORMS}")
+    citations = (read_citation(item, problems) for item in items)
+    good = tuple(citation for citation in citations if citation is not None)
+    for citation in good:
+        if citation.form == "schema" and schema is not None:
+            _follow(citation, schema, version, complain or problems.add)
+    return good
+
+
+def read_citation(node: Node, problems: Problems) -> Citation | None:
+    """One citation; None after a complaint when it has none of the forms."""
+    text = node.text if isinstance(node, Scalar) else ""
+    if match := _PAGE.fullmatch(text):
+        if _REVISION.search(match["text"].partition("#")[0]):
+            problems.add(node.place, f"'{match['text']}' names a revision; a page is cited by its path without it")
+            return None
+        return Citation("page", match["text"], None, node.place)
+    if match := _SCHEMA.fullmatch(text):
+        return Citation("schema", match["text"], None, node.place)
+    if match := _POLICY.fullmatch(text):
+        return Citation("policy", match["text"], "seed" if match["origin"] == "seed" else "project", node.place)
+    problems.add(node.place, f"{found(node)} is not a citation; allowed: {_FORMS}")
+    return None
+
+
+def _follow(citation: Citation, schema: object, version: str, complain: Complaint) -> None:
+    """Complain unless the pointer leads to something, saying how far it does."""
+    here: Any = schema
+    reached = "#"
+    for part in citation.text.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(here, collections.abc.Mapping) and key in here:
+            here = here[key]
+        elif isinstance(here, collections.abc.Sequence) and not isinstance(here, str) and _is_index(key, len(here)):
+            here = here[int(key)]
+        else:
+            complain(citation.place, f"'{citation.text}' is not in the schema of {version}; '{reached}' has no '{key}'")
+            return
+        reached = f"{reached}/{part}"
+
+
+def _is_index(key: str, length: int) -> bool:
+    return key.isascii() and key.isdigit() and int(key) < length

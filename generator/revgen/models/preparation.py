@@ -1,0 +1,153 @@
+"""A schema as datamodel-code-generator is to see it, and what our templates are told beside it.
+
+Rule: every decision about the models is taken here, before the generator runs: Python names, how a scalar stays exact, which
+constant tells the branches of a union apart, and what each docstring says.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from mcp_contract.model import camel
+
+from ..schemas.normal_form import Schema, member_words, singular
+from ..schemas.roles import owners, roles
+from .python_names import class_names, member_names, snake
+
+_ANNOTATIONS = frozenset({"default", "deprecated", "format", "readOnly", "writeOnly"})
+"""No verdict depends on these, and a URI or base64 must come back as the text it was."""
+
+
+class Preparation:
+    """One schema, made ready: `definitions` for the generator, and `template_data` for our templates, by class name."""
+
+    def __init__(self, schema: Schema, taken: frozenset[str], link: Callable[[str], str]) -> None:
+        self.schema = schema
+        self.names = class_names(schema["$defs"])
+        self.definitions: dict[str, Schema] = {}
+        self.template_data: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        self.owner = ""
+        said, owned_by = roles(schema), owners(schema)
+        for name, node in schema["$defs"].items():
+            written = self.names[name]
+            text = said[name] if name == written else f"Published as `{name}`. {said[name]}"
+            self.owner, self.docstring_end = name, f"\n\n{link(owned_by[name])}\n"
+            members = member_names(name, node.get("properties", {}), taken)
+            self.template_data[written] = {
+                "closed": node.get("additionalProperties") is False,
+                "docstring": textwrap.fill(text, 112, break_on_hyphens=False) + self.docstring_end,
+                "nullable": [members[wire] for wire, child in node.get("properties", {}).items() if _says_null(child)],
+                "plain_alias": node.keys() == {"$ref"},
+                "wire_names": {python: wire for wire, python in members.items() if camel(python) != wire},
+            }
+            self.definitions[written] = self.node(node, name, members)
+
+    def node(self, node: Schema, place: str, members: dict[str, str] | None = None, *, within: bool = False) -> Schema:
+        """One schema; `place` is the class name that a type of its own would have, `within` a list, map or union."""
+        if node == {"enum": []}:
+            return {"customTypePath": "mcp_contract.model.Forbidden"}
+        constant = None
+        for union in ("anyOf", "oneOf"):
+            constant = constant or _constant_that_differs(node.get(union, []), self.schema)
+        if within and constant:
+            return self.type_of_its_own(node, place)
+        out: Schema = {"discriminator": {"propertyName": constant}} if constant else {}
+        for key, value in node.items():
+            if key in _ANNOTATIONS:
+                continue
+            if key == "$ref":
+                out[key] = f"#/$defs/{self.names[_target(node)]}"
+            elif key == "properties" and members is not None:
+                out[key] = {
+                    members[wire]: self.node(_member(child, self.schema), place + member_words(wire))
+                    for wire, child in value.items()
+                }
+            elif key == "required" and members is not None:
+                out[key] = [members.get(wire, wire) for wire in value]
+            elif key in ("items", "additionalProperties") and isinstance(value, dict):
+                out[key] = self.node(value, singular(place) or f"{place}Item", within=True)
+            elif key in ("anyOf", "oneOf"):
+                out["anyOf"] = [
+                    self.node(_branch(branch, self.owner, self.schema), place, within=True) for branch in value
+                ]
+            else:
+                out[key] = value
+        kinds = out.get("type")
+        if isinstance(kinds, list):
+            rest = {key: value for key, value in out.items() if key != "type"}
+            return {"anyOf": [self.node({"type": kind, **rest}, place) for kind in kinds]}
+        if kinds == "number":
+            out["customTypePath"] = "mcp_contract.model.Number"
+        return out
+
+    def type_of_its_own(self, node: Schema, place: str) -> Schema:
+        """A union in a list that a constant tells apart: the generator would name it too, but by a name that we do not choose."""
+        if place in self.names or place in self.definitions:
+            raise ValueError(f"{self.owner}: the name '{place}' for a union within it is taken")
+        self.template_data[place] = {"docstring": f"The union within `{self.owner}`.{self.docstring_end}"}
+        self.definitions[place] = self.node(node, place)
+        return {"$ref": f"#/$defs/{place}"}
+
+
+def _member(node: Schema, schema: Schema) -> Schema:
+    """A member that is a list or a map of definitions says so itself, as most do, though the list or map has a name as well."""
+    target = _list_or_map(node, schema)
+    if target is None or _reaches(_target(node), _target(node), schema):
+        return node
+    content: Schema = target["items"] if "items" in target else target["additionalProperties"]
+    return target if "$ref" in content else node
+
+
+def _branch(node: Schema, owner: str, schema: Schema) -> Schema:
+    """A list or map within the union that it holds is written out: type checkers follow a type into itself, but not through another."""
+    target = _list_or_map(node, schema)
+    return target if target and _reaches(_target(node), owner, schema) else node
+
+
+def _list_or_map(node: Schema, schema: Schema) -> Schema | None:
+    """The list or map that a reference leads to, if it does."""
+    target: Schema = schema["$defs"].get(_target(node), {})
+    content = target.get("items", target.get("additionalProperties"))
+    return target if isinstance(content, dict) and not target.get("properties") else None
+
+
+def _reaches(name: str, goal: str, schema: Schema) -> bool:
+    """Whether a type contains another one, or itself, without a class in between."""
+    todo, seen = [schema["$defs"][name]], set()
+    while todo:
+        node = todo.pop()
+        if (target := _target(node)) and target not in seen and not schema["$defs"][target].get("properties"):
+            seen.add(target)
+            todo.append(schema["$defs"][target])
+        todo += [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
+        todo += node.get("anyOf", [])
+    return goal in seen
+
+
+def _target(node: Schema) -> str:
+    return str(node.get("$ref", "")).removeprefix("#/$defs/")
+
+
+def _constant_that_differs(branches: list[Schema], schema: Schema) -> str | None:
+    """The member by whose constants the branches of a union can be told apart at once, if all of them require one."""
+    targets = [schema["$defs"].get(_target(branch), {}) for branch in branches]
+    if len(targets) < 2 or not all(target.get("properties") for target in targets):
+        return None
+    for member in sorted(set.intersection(*(set(target.get("required", [])) for target in targets))):
+        values = [target["properties"].get(member, {}) for target in targets]
+        constants = [value["const"] for value in values if isinstance(value.get("const"), str)]
+        if len(constants) == len(targets) == len(set(constants)) and snake(member) == member:
+            return str(member)
+    return None
+
+
+def _says_null(node: Schema) -> bool:
+    """Whether a member's own schema takes null, by saying nothing or by naming it."""
+    if not node.keys() - _ANNOTATIONS:
+        return True
+    if "null" in node.get("type", []) or ("const" in node and node["const"] is None) or None in node.get("enum", []):
+        return True
+    return any(_says_null(branch) for keyword in ("anyOf", "oneOf") for branch in node.get(keyword, []))

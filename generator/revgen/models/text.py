@@ -1,0 +1,167 @@
+"""The typed messages of one schema as Python text, written by datamodel-code-generator from our templates.
+
+Rule: rendering is pure: a schema and a few texts in, a text out. `preparation` has decided everything before the generator
+runs, and afterwards the text is only trimmed and laid out.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import pathlib
+import pkgutil
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+
+import black
+from black.mode import TargetVersion
+from datamodel_code_generator import LiteralType, PythonVersion, generate
+from datamodel_code_generator.enums import DataModelType, InputFileType, StrictTypes
+from datamodel_code_generator.format import Formatter
+
+from ..schemas.normal_form import Schema
+from ..templates.macros import LINE_LENGTH
+from .preparation import Preparation
+from .python_names import class_names
+
+BASE_CLASS = "mcp_contract.model.WireModel"
+"""The base of every model where the caller names no other one."""
+
+_MODE = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY311})
+
+_IMPORTS = ("mcp_contract.model.Maybe", "mcp_contract.model.wire", "typing.Annotated", "typing.TypeAlias")
+"""What our templates use beside what the generator finds in annotations."""
+
+_LAZILY = '''
+_NAMES = frozenset(__all__)
+
+
+def __getattr__(name: str) -> object:
+    """Import an attribute when it is first asked for."""
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module, there = _ELSEWHERE.get(name, ("models", name))
+    value = getattr(import_module(f".{module}", __name__), there)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, imported or not."""
+    return list(__all__)
+'''
+
+
+def render_models(
+    schema: Schema,
+    *,
+    templates: pathlib.Path,
+    header: str,
+    docstring: str,
+    link: Callable[[str], str],
+    base_class: str = BASE_CLASS,
+) -> str:
+    """The text of a module that has a class or a type for every definition of a schema.
+
+    Args:
+        schema: a schema in normal form (`schemas.normal_form.normalise`), corrections applied.
+        templates: the folder of our templates for datamodel-code-generator.
+        header: the comment lines that the module starts with.
+        docstring: what the module says of itself, without quotes.
+        link: from the name of a published definition to the address that its docstring ends with; a hoisted definition has that
+            of the one it stood in.
+        base_class: the dotted name of the class that all models inherit from.
+
+    Raises:
+        ValueError: when two members of one definition would have the same Python name, or a definition that of the base class.
+    """
+    if (base := base_class.rsplit(".", 1)[-1]) in schema["$defs"]:
+        raise ValueError(f"'{base}' is a definition and the name of the class that all models inherit from")
+    prepared = Preparation(schema, frozenset(dir(pkgutil.resolve_name(base_class))), link)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        written = generate(
+            json.dumps({"$schema": schema["$schema"], "$defs": prepared.definitions}, sort_keys=True),
+            input_file_type=InputFileType.JsonSchema,
+            output=None,
+            output_model_type=DataModelType.PydanticV2BaseModel,
+            target_python_version=PythonVersion.PY_311,
+            custom_template_dir=templates,
+            custom_file_header=f'{header}\n"""{docstring}"""\n',
+            custom_class_name_generator=lambda name: name,
+            additional_imports=list(_IMPORTS),
+            base_class=base_class,
+            disable_timestamp=True,
+            enum_field_as_literal=LiteralType.All,
+            extra_template_data=prepared.template_data,
+            field_constraints=True,
+            formatters=[Formatter.BUILTIN],
+            # Else it is what a pyproject.toml above the current folder says.
+            builtin_format_line_length=LINE_LENGTH,
+            skip_root_model=True,
+            strict_types=[StrictTypes.str, StrictTypes.int, StrictTypes.bool],
+            use_annotated=True,
+            use_double_quotes=True,
+            use_standard_collections=True,
+            use_type_alias=True,
+            use_union_operator=True,
+        )
+    assert isinstance(written, str)
+    return black.format_str(_trimmed(written), mode=_MODE)
+
+
+def render_package(
+    definitions: Iterable[str],
+    *,
+    header: str,
+    docstring: str,
+    attributes: Mapping[str, str],
+) -> str:
+    """The text of a package's `__init__`: every definition as an attribute under its published name, imported when asked for.
+
+    Args:
+        definitions: the names of the definitions that the package's module `models` has.
+        header: the comment lines that the module starts with.
+        docstring: what the package says of itself, without quotes.
+        attributes: further lazy attributes, name → submodule (`{"Adapter": "adapter"}`).
+
+    Raises:
+        ValueError: when a definition has the name of a further attribute.
+    """
+    names = class_names(definitions)
+    if clash := sorted(names.keys() & attributes.keys()):
+        raise ValueError(f"'{clash[0]}' is a definition, so the package cannot have another attribute of that name")
+    elsewhere = {name: (module, name) for name, module in attributes.items()}
+    elsewhere |= {name: ("models", written) for name, written in names.items() if name != written}
+    lines = [
+        header,
+        f'"""{docstring}"""',
+        "from __future__ import annotations",
+        "from typing import TYPE_CHECKING",
+        "if TYPE_CHECKING:",
+        *(f"    from .{module} import {name} as {name}" for name, module in sorted(attributes.items())),
+        *(f"    from .models import {written} as {name}" for name, written in names.items()),
+        f"__all__ = {json.dumps(sorted([*names, *attributes]))}",
+        f"_ELSEWHERE = {dict(sorted(elsewhere.items()))}",
+        '"""Attributes that `models` does not have under their name: submodule, and name there."""',
+    ]
+    return black.format_str("\n".join(lines) + _LAZILY, mode=_MODE)
+
+
+def _trimmed(text: str) -> str:
+    """Without imports that our templates have no use for, and without `model_rebuild()` calls: models build on first use."""
+    tree = ast.parse(text)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    lines = text.splitlines()
+    for statement in reversed(tree.body):
+        kept = None
+        if isinstance(statement, ast.ImportFrom) and statement.module != "__future__":
+            names = [alias.name for alias in statement.names if alias.name in used]
+            kept = [f"from {statement.module} import {', '.join(names)}"] if names else []
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            kept = []
+        if kept is not None:
+            lines[statement.lineno - 1 : statement.end_lineno] = kept
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,4 @@
+"""Reading: YAML with a place for every node, the types of scalars, and problems that are collected before anything stops.
+
+Rule: nothing here knows what a file means.
+"""

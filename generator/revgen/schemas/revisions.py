@@ -1,0 +1,134 @@
+"""The revisions that there are, oldest first, from `specs/revisions.yaml`.
+
+Rule: the order of that file is the only ordering of revisions; no code compares their names to tell which one is newer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import re
+
+from ..reading.located import Mapping, Node, Place, Problems, Scalar, kind, load
+
+PATH = "specs/revisions.yaml"
+
+_REQUIRED = ("source", "sha256", "pages")
+_ALLOWED = (*_REQUIRED, "reference")
+
+
+@dataclasses.dataclass(frozen=True)
+class Revision:
+    """One published revision of the protocol."""
+
+    version: str
+    """As it is negotiated on the wire."""
+    module: str
+    """The name of its package within `mcp_revisions`."""
+    source: str
+    """The address of the schema as it was published."""
+    sha256: str
+    """The digest of that file."""
+    pages: str
+    """The address that the paths of citations follow."""
+    reference: str | None
+    """The address of the page that has an anchor for each published definition, where the revision has such a page."""
+    place: Place
+    """Where the revision is declared."""
+
+    @property
+    def schema_path(self) -> str:
+        """Its schema in normal form, relative to the root."""
+        return schema_path(self.version)
+
+    def link(self, definition: str) -> str:
+        """The address to read about a published definition: its place on the reference page, else the schema itself."""
+        return f"{self.reference}#{definition.lower()}" if self.reference else self.source
+
+
+def schema_path(version: str) -> str:
+    """The file of a revision's schema in normal form, relative to the root."""
+    return f"specs/schemas/{version}.json"
+
+
+def module_name(version: str) -> str:
+    """The name of a revision's package: `v` and the revision, with what no name may have as underscores."""
+    return "v" + re.sub(r"[^A-Za-z0-9]", "_", version)
+
+
+def load_revisions(root: pathlib.Path, problems: Problems) -> tuple[Revision, ...]:
+    """Read the revisions, oldest first.
+
+    Args:
+        root: the folder that holds `specs`.
+        problems: receives everything that is wrong, with its place; a revision that has a problem is left out.
+    """
+    top = load(root, PATH, problems)
+    if top is None:
+        return ()
+    for key in top:
+        if key != "revisions":
+            problems.add(top.place_of(key), f"unknown key '{key}'; allowed: revisions")
+    entries = top.get("revisions")
+    if not isinstance(entries, Mapping):
+        if entries is None:
+            problems.add(top.place, "missing key 'revisions'")
+        else:
+            problems.add(
+                entries.place, f"'revisions' is a {kind(entries)}; allowed: a mapping from revision to its facts"
+            )
+        return ()
+    found: dict[str, Revision] = {}
+    for version in entries:
+        revision = _read(root, version, entries.keys[version], entries[version], problems)
+        if revision is None:
+            continue
+        if twin := found.get(revision.module):
+            problems.add(
+                revision.place, f"revision {version} and {twin.version} would both be the package '{revision.module}'"
+            )
+            continue
+        found[revision.module] = revision
+    return tuple(found.values())
+
+
+def _read(root: pathlib.Path, version: str, key: Scalar, node: Node, problems: Problems) -> Revision | None:
+    before = len(problems.found)
+    if not key.quoted:
+        problems.add(key.place, f'revision {version} is not quoted; write "{version}"')
+    if not re.fullmatch(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*", version):
+        problems.add(
+            key.place, f"'{version}' is not a revision; allowed: letters and digits, joined by '-', '.' or '_'"
+        )
+        return None
+    if not isinstance(node, Mapping):
+        problems.add(node.place, f"revision {version} is a {kind(node)}; allowed: a mapping with {', '.join(_ALLOWED)}")
+        return None
+    facts: dict[str, str] = {}
+    for name in node:
+        value = node[name]
+        if name not in _ALLOWED:
+            problems.add(node.place_of(name), f"unknown key '{name}'; allowed: {', '.join(_ALLOWED)}")
+        elif not isinstance(value, Scalar):
+            problems.add(value.place, f"'{name}' is a {kind(value)}; allowed: text")
+        else:
+            facts[name] = value.text
+    for name in _REQUIRED:
+        if name not in node:
+            problems.add(key.place, f"revision {version}: missing key '{name}'")
+    digest = node.get("sha256")
+    if "sha256" in facts and digest is not None and not re.fullmatch(r"[0-9a-f]{64}", facts["sha256"]):
+        problems.add(digest.place, "'sha256' is not 64 hexadecimal digits in lower case")
+    if not (root / schema_path(version)).is_file():
+        problems.add(key.place, f"there is no {schema_path(version)}; 'revgen import {version} FILE' writes it")
+    if len(problems.found) > before:
+        return None
+    return Revision(
+        version=version,
+        module=module_name(version),
+        source=facts["source"],
+        sha256=facts["sha256"],
+        pages=facts["pages"].rstrip("/"),
+        reference=facts.get("reference"),
+        place=key.place,
+    )

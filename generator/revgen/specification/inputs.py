@@ -1,0 +1,59 @@
+"""The files that rendering depends on, as digests: inputs, the generator's own modules, and the versions of its tools.
+
+Rule: what changes no byte of the output is left out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import pathlib
+
+_INPUT_FOLDERS = ("specs", "templates")
+_INPUT_SUFFIXES = (".yaml", ".json", ".jinja", ".jinja2")
+# The bytes of the output depend on these versions.
+_TOOLS = ("black", "datamodel-code-generator", "jinja2")
+# What only shows things, and renders none.
+_OUTSIDE_OF_RENDERING = ("__main__.py", "main.py", "commands")
+
+
+@dataclasses.dataclass(frozen=True)
+class Inputs:
+    """Digests of the input files and of the generator's own modules, by path, and the versions of the tools."""
+
+    files: dict[str, str]
+    generator: dict[str, str]
+    tools: dict[str, str]
+
+
+def digest(data: bytes) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_inputs(root: pathlib.Path) -> Inputs:
+    """Digest everything that rendering depends on.
+
+    Args:
+        root: the folder that holds `specs/` and `templates/`.
+    """
+    files = sorted(
+        path
+        for folder in _INPUT_FOLDERS
+        for path in (root / folder).rglob("*")
+        if path.suffix in _INPUT_SUFFIXES and path.is_file()
+    )
+    package = pathlib.Path(__file__).parents[1]
+    modules = sorted(
+        path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in _OUTSIDE_OF_RENDERING
+    )
+    return Inputs(
+        files={path.relative_to(root).as_posix(): digest(path.read_bytes()) for path in files},
+        # Named as in the repository, wherever the package is installed.
+        generator={
+            f"generator/{package.name}/{path.relative_to(package).as_posix()}": digest(path.read_bytes())
+            for path in modules
+        },
+        tools={name: importlib.metadata.version(name) for name in _TOOLS},
+    )

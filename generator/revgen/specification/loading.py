@@ -1,0 +1,90 @@
+"""Everything that is read before anything is decided: loaded, checked, and complete, or refused with all that is wrong.
+
+Rule: this is the one place that knows which inputs there are. What comes after it finds no fault of an input; remarks come along.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from typing import Any
+
+from ..canonical.merge import merge
+from ..canonical.rules import Rules
+from ..inventory.concerns import Area, load_inventory
+from ..inventory.selection import Rule, load_selection
+from ..projection.compare import Projection
+from ..reading.located import Problem, Problems
+from ..schemas.published import load_schemas
+from ..schemas.revisions import Revision, load_revisions
+from ..templates.macros import check_templates, make_environment
+from .inputs import Inputs, read_inputs
+from .vocabulary import load_rules, project
+
+
+@dataclasses.dataclass(frozen=True)
+class Specification:
+    """The inputs, and what follows from them alone.
+
+    `remarks` are what a person should tidy up or look at, although what the inputs mean is clear. `revisions` are oldest first. `schemas` (corrected) and `projections` (what a revision can carry of `canonical`) are by version.
+    `inputs` has the digests of everything that was read.
+    """
+
+    root: pathlib.Path
+    revisions: tuple[Revision, ...]
+    schemas: dict[str, dict[str, Any]]
+    canonical: dict[str, Any]
+    projections: dict[str, Projection]
+    areas: tuple[Area, ...]
+    selection: tuple[Rule, ...]
+    rules: Rules
+    inputs: Inputs
+    remarks: tuple[Problem, ...]
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The revisions by name, oldest first."""
+        return tuple(revision.version for revision in self.revisions)
+
+    def inputs_under(self, *prefixes: str) -> tuple[str, ...]:
+        """The paths of the input files that start with one of the prefixes."""
+        return tuple(path for path in self.inputs.files if path.startswith(prefixes))
+
+
+def load_specification(root: pathlib.Path) -> Specification:
+    """Read and check `specs/` and `templates/`.
+
+    Args:
+        root: the folder that holds both.
+
+    Raises:
+        SpecificationError: with every problem of every file; remarks alone raise nothing.
+    """
+    problems = Problems()
+    revisions = load_revisions(root, problems)
+    # All else is asked of every revision.
+    problems.stop_if_any()
+    schemas = load_schemas(root, revisions, problems)
+    areas = load_inventory(root, [revision.version for revision in revisions], schemas, problems)
+    selection = load_selection(root, problems)
+    rules = load_rules(root, problems)
+    problems.stop_if_any()
+    # What follows compares inputs with each other, which means nothing before each is right by itself.
+    assert rules is not None
+    canonical = merge(schemas, rules, problems)
+    check_templates(root, areas, make_environment(root), problems)
+    problems.stop_if_any()
+    projections = project(areas, revisions, schemas, rules, canonical, problems)
+    problems.stop_if_any()
+    return Specification(
+        root=root,
+        revisions=revisions,
+        schemas=schemas,
+        canonical=canonical,
+        projections=projections,
+        areas=areas,
+        selection=selection,
+        rules=rules,
+        inputs=read_inputs(root),
+        remarks=tuple(sorted(set(problems.remarks))),
+    )

@@ -1,0 +1,92 @@
+"""The canonical vocabulary, and what of it each revision can carry, given what the inventory answers.
+
+Rule: this joins the comparison of schemas with the inventory and computes nothing itself. An answer that the comparison misses is a
+fault; one that it never asks for is a remark.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import pathlib
+from typing import Any
+
+from ..canonical.merge import published_aliases
+from ..canonical.rules import Rules, read_rules
+from ..inventory.concerns import Area, Concern
+from ..projection.compare import Answers, Projection, compare, complain_about_unused
+from ..reading import located
+from ..reading.located import Problems
+from ..schemas.methods import sendable
+from ..schemas.revisions import Revision
+
+PATH = "specs/canonical.yaml"
+
+Schemas = collections.abc.Mapping[str, dict[str, Any]]
+
+
+def load_rules(root: pathlib.Path, problems: Problems) -> Rules | None:
+    """Read how the vocabulary is made; None when the file cannot be used at all.
+
+    Args:
+        root: the folder that holds `specs/`.
+        problems: receives everything that is wrong with the file itself.
+    """
+    top = located.load(root, PATH, problems)
+    return read_rules(top, problems) if top is not None else None
+
+
+def project(
+    areas: collections.abc.Sequence[Area],
+    revisions: collections.abc.Sequence[Revision],
+    schemas: Schemas,
+    rules: Rules,
+    canonical: dict[str, Any],
+    problems: Problems,
+) -> dict[str, Projection]:
+    """What each revision can carry of the vocabulary, by version.
+
+    Args:
+        areas: the inventory, whose concerns say what is sent instead of what is lacking.
+        revisions: the revisions, oldest first.
+        schemas: the corrected schema of each revision, oldest first.
+        rules: the rules of the vocabulary.
+        canonical: the vocabulary as a schema.
+        problems: receives answers that are missing; concerns that fill or replace what is never asked for are remarks.
+    """
+    concerns = [concern for area in areas for concern in area.concerns]
+    projections = {
+        revision.version: compare(
+            canonical,
+            schemas[revision.version],
+            sendable(schemas, revision.version),
+            _answers(concerns, rules, revision.version, schemas[revision.version]),
+            revision=revision.version,
+            place=revision.place,
+            problems=problems,
+        )
+        for revision in revisions
+    }
+    complain_about_unused(projections.values(), rules, problems)
+    used = {key for projection in projections.values() for key in projection.used}
+    for concern in concerns:
+        for part, target in (("fills", concern.fills), ("replaces", concern.replaces)):
+            if target and target not in used:
+                problems.remark(concern.place, f"'{concern.name}' {part} '{target}', which no revision asks for")
+    return projections
+
+
+def _answers(
+    concerns: collections.abc.Sequence[Concern], rules: Rules, version: str, schema: dict[str, Any]
+) -> Answers:
+    return Answers(
+        replaced={concern.replaces: concern.name for concern in concerns if concern.replaces},
+        # Where the answer is none, there is nothing to fill with.
+        filled={
+            concern.fills: f"self.{concern.name}"
+            for concern in concerns
+            if concern.fills and concern.answers[version].value is not None
+        },
+        refused=tuple(pattern.text for pattern in rules.refused),
+        supplied=tuple(pattern.text for pattern in rules.supplied),
+        aliases=published_aliases(schema, rules),
+    )

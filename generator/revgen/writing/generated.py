@@ -1,0 +1,130 @@
+"""The two consumers of what was rendered: one writes it, the other compares it with what is there.
+
+Rule: `generated/` belongs to the generator. A file in it is what was rendered or is removed; nothing outside of it is ever touched, and
+a file that is already right is not either.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import difflib
+import os
+import pathlib
+import shutil
+import tempfile
+
+from ..rendering.output import FOLDER
+from .manifest import PATH as MANIFEST
+from .manifest import generated_files
+
+
+@dataclasses.dataclass(frozen=True)
+class Changes:
+    """What happened to each file, as paths relative to the root, in order."""
+
+    created: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+
+
+def write(root: pathlib.Path, files: collections.abc.Mapping[str, str]) -> Changes:
+    """Make `generated/` equal to what was rendered.
+
+    Args:
+        root: the folder that holds `generated/`.
+        files: text by path; every path is below `generated/`.
+
+    Raises:
+        ValueError: a path leads elsewhere; nothing was written.
+    """
+    changes = _compare(root, files)
+    # MANIFEST comes last: a run that was interrupted must not look finished.
+    for path in sorted((*changes.created, *changes.changed), key=lambda path: (path == MANIFEST, path)):
+        _replace(root / path, files[path])
+    for path in changes.removed:
+        (root / path).unlink()
+        _remove_empty_folders((root / path).parent, root / FOLDER)
+    return changes
+
+
+def unchanged(root: pathlib.Path) -> Changes:
+    """What `write` gives where everything is already right."""
+    return Changes(unchanged=tuple(sorted(generated_files(root))))
+
+
+def drift(root: pathlib.Path, files: collections.abc.Mapping[str, str]) -> dict[str, str]:
+    """A unified diff from what is under `generated/` to what was rendered, for each file that differs."""
+    changes = _compare(root, files)
+    return {
+        path: _difference(path, _current_text(root, path), files.get(path))
+        for path in sorted((*changes.created, *changes.changed, *changes.removed))
+    }
+
+
+def _compare(root: pathlib.Path, files: collections.abc.Mapping[str, str]) -> Changes:
+    for path in files:
+        _require_inside(root, path)
+    present = generated_files(root)
+    same = {path for path in files if path in present and _is_same(root / path, files[path])}
+    return Changes(
+        created=tuple(sorted(files.keys() - present)),
+        changed=tuple(sorted((files.keys() & present) - same)),
+        removed=tuple(sorted(present - files.keys())),
+        unchanged=tuple(sorted(same)),
+    )
+
+
+def _require_inside(root: pathlib.Path, path: str) -> None:
+    folder = (root / FOLDER).resolve()
+    parent = (root / path).parent.resolve()
+    if not path.startswith(f"{FOLDER}/") or not parent.is_relative_to(folder) or folder.parent != root.resolve():
+        raise ValueError(f"'{path}' is not below {FOLDER}/")
+
+
+def _is_same(path: pathlib.Path, text: str) -> bool:
+    return not path.is_symlink() and path.read_bytes() == text.encode()
+
+
+def _replace(path: pathlib.Path, text: str) -> None:
+    """Write through a neighbour, so that no reader sees half a file and a link is replaced rather than followed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(text.encode())
+        # A temporary file is private; a source file is as readable as any new file.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        pathlib.Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _remove_empty_folders(folder: pathlib.Path, top: pathlib.Path) -> None:
+    """Remove a folder that holds nothing but bytecode, and the ones above it, up to `generated/` itself."""
+    while folder != top and all(child.name == "__pycache__" for child in folder.iterdir()):
+        shutil.rmtree(folder)
+        folder = folder.parent
+
+
+def _current_text(root: pathlib.Path, path: str) -> str | None:
+    try:
+        return (root / path).read_bytes().decode("utf-8", "backslashreplace")
+    except OSError:
+        return None
+
+
+def _difference(path: str, old: str | None, new: str | None) -> str:
+    before, after = (f"a/{path}" if old is not None else "/dev/null"), (f"b/{path}" if new is not None else "/dev/null")
+    lines = difflib.unified_diff(_lines(old), _lines(new), before, after)
+    text = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    # An empty file, or a link with the right text behind it, has no lines that differ.
+    return text or f"--- {before}\n+++ {after}\n"
+
+
+def _lines(text: str | None) -> list[str]:
+    return (text or "").splitlines(keepends=True)
