@@ -10,7 +10,7 @@ from typing import Any
 from revgen.canonical.merge import merge, published_aliases
 from revgen.canonical.rules import Move, Pattern, Rules
 from revgen.reading.located import Place, Problems
-from revgen.schemas.shapes import reference
+from revgen.schemas.references import reference
 
 TOP = Place("specs/canonical.yaml", 1, 1)
 NONE = Rules(TOP)

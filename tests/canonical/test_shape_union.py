@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from revgen.canonical.union import Clash, united
-from revgen.schemas.shapes import reference
+from revgen.schemas.references import reference
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

@@ -12,7 +12,7 @@ from mcp_contract.members import NotSendable
 from revgen.projection.compare import Answers, Projection, compare
 from revgen.reading.located import Place, Problems
 from revgen.schemas.methods import Root
-from revgen.schemas.shapes import reference
+from revgen.schemas.references import reference
 
 PLACE = Place("specs/variance/content.yaml", 1, 1)
 TEXT = {"type": "string"}

@@ -16,7 +16,7 @@ from revgen.schemas.methods import (
     methods,
     sendable,
 )
-from revgen.schemas.shapes import reference
+from revgen.schemas.references import reference
 
 Schemas = dict[str, dict[str, Any]]
 

@@ -9,7 +9,7 @@ from typing import Any
 from revgen.canonical.merge import merge
 from revgen.canonical.rules import Rules
 from revgen.reading.located import Problems
-from revgen.schemas.shapes import reference
+from revgen.schemas.references import reference
 
 Schemas = dict[str, dict[str, Any]]
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
-from revgen.schemas.shapes import json_types, referred
+from revgen.schemas.references import referred
+from revgen.schemas.shapes import json_types
 
 _WORDS = st.text("abcäß\n0", max_size=4)
 _LEAVES = st.one_of(_WORDS, st.integers(-9, 9), st.booleans())

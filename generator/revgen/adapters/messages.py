@@ -6,14 +6,14 @@ Rule: all of it comes from the schema and the projection; the inventory is not a
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ..projection.compare import Projection
 from ..schemas import methods
 from ..schemas.methods import ON_ITS_OWN, Root
-from ..schemas.shapes import alternatives, resolved
+from ..schemas.references import reference
+from ..schemas.shapes import alternatives, resolved, snake_case
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,16 +98,14 @@ def messages(schemas: Mapping[str, Mapping[str, Any]], revision: str, projection
         server_notifications=sent_as(methods.SERVER_NOTIFICATION),
         request_envelope=_envelope("JSONRPCRequest", "ClientRequest", schemas[revision]["$defs"]),
         notification_envelope=_envelope("JSONRPCNotification", "ClientNotification", schemas[revision]["$defs"]),
-        alone={_snake(name): function(Root(name, name)) for name in ON_ITS_OWN if Root(name, name) in projection.calls},
+        alone={
+            snake_case(name): function(Root(name, name)) for name in ON_ITS_OWN if Root(name, name) in projection.calls
+        },
     )
 
 
 def _envelope(envelope: str, union: str, definitions: Mapping[str, Any]) -> str:
     """The envelope, where the members of a union say nothing of it."""
-    branches = alternatives({"$ref": f"#/$defs/{union}"}, definitions)
+    branches = alternatives(reference(union), definitions)
     apart = any("jsonrpc" not in resolved(branch, definitions).get("properties", {}) for branch in branches)
     return envelope if apart and envelope in definitions else ""
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

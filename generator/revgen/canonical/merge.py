@@ -11,16 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..reading.located import Place, Problems
-from ..schemas.shapes import (
-    Definitions,
-    Node,
-    is_object,
-    published_names,
-    reference,
-    references,
-    referred,
-    resolved,
-)
+from ..schemas.references import reference, referred
+from ..schemas.shapes import Definitions, Node, is_object, published_names, references, resolved
 from .rules import Pattern, Rules
 from .union import Clash, united
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..schemas.shapes import Definitions, Node, alternatives, is_union, json_types, referred, resolved, shown
+from ..schemas.references import referred
+from ..schemas.shapes import Definitions, Node, alternatives, is_union, json_types, resolved, shown
 
 _STATES = frozenset(
     {"$ref", "additionalProperties", "anyOf", "const", "enum", "items", "oneOf", "properties", "required", "type"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-import textwrap
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from ..differences.revisions import Differences, differences
 from ..differences.words import Section, sections
 from ..documents.differences import differences_markdown
 from ..specification.loading import load_specification
+from ..templates.wrapping import wrapped
 from .options import Settings, require_revision, takes_settings
 
 _COLOURS = {"new": "green", "gone": "red"}
@@ -52,10 +52,9 @@ def differences_text(parts: tuple[Section, ...]) -> str:
         lines += ["", click.style(section.title.replace("`", ""), bold=True)]
         for item in section.items:
             text = item.text.replace("`", "").replace("\\", "")
-            wrapped = textwrap.wrap(
-                text, width, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
-            )
-            lines += [click.style(line, fg=_COLOURS.get(text.partition(" ")[0])) for line in wrapped]
+            for number, line in enumerate(wrapped(text, width - 6)):
+                margin = " " * (6 if number else 2)
+                lines.append(click.style(margin + line, fg=_COLOURS.get(text.partition(" ")[0])))
             for version, citations in item.sources:
                 lines += [click.style(f"      {version}  {citation}", dim=True) for citation in citations]
     return "\n".join(lines[1:])

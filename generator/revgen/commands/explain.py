@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import textwrap
 from typing import Any
 
 import click
 
 from ..documents.explanation import Explanation, Variant, explain, suggestions
 from ..specification.loading import load_specification
+from ..templates.wrapping import wrapped
 from .options import Settings, takes_settings
 
 
@@ -63,7 +63,7 @@ def _text(found: Explanation) -> str:
     where = f"{concern.area}, {'flag' if concern.flag else concern.kind}"
     lines = [
         f"{click.style(concern.name, bold=True)} ({where}): {concern.annotation or concern.signature}",
-        *textwrap.wrap(concern.question, width),
+        *wrapped(concern.question, width),
         *([click.style(found.template, dim=True)] if found.template else []),
     ]
     for variant in found.variants:
@@ -76,7 +76,7 @@ def _variant(variant: Variant, kind: str, width: int) -> list[str]:
     shown = variant.answer if kind == "choice" else ()
     lines = [click.style(", ".join(variant.sources) or "answered by no revision", bold=True)]
     lines += [click.style(line, fg="cyan") for line in shown]
-    lines += textwrap.wrap(variant.meaning, width)
+    lines += wrapped(variant.meaning, width)
     lines += [f"    {line}".rstrip() for line in variant.code.splitlines()]
     for version, sources in variant.sources.items():
         for source in sources:

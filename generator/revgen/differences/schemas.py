@@ -13,8 +13,9 @@ from typing import Any
 
 from ..canonical.rules import Rules
 from ..schemas.methods import methods, only_member
+from ..schemas.references import referred
 from ..schemas.roles import owners
-from ..schemas.shapes import Definitions, Node, alternatives, constant, is_union, published_names, referred
+from ..schemas.shapes import Definitions, Node, alternatives, constant, is_union, published_names
 
 _ALIKE = 0.75
 """From which share of common members on two types of similar names are likely the same one."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import re
-from typing import Any, Literal
+from typing import Literal
 
 from ..reading.literals import found
 from ..reading.located import Node, Place, Problems, Scalar, Sequence
+from ..schemas.pointers import LeadsNowhere, follow
 
 _PAGE = re.compile(r"page: (?P<text>[^\s#]+#[^\s#]+)")
 _SCHEMA = re.compile(r"schema: (?P<text>#(/\S+)?)")
@@ -79,19 +80,8 @@ def read_citation(node: Node, problems: Problems) -> Citation | None:
 
 def _follow(citation: Citation, schema: object, version: str, complain: Complaint) -> None:
     """Complain unless the pointer leads to something, saying how far it does."""
-    here: Any = schema
-    reached = "#"
-    for part in citation.text.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(here, collections.abc.Mapping) and key in here:
-            here = here[key]
-        elif isinstance(here, collections.abc.Sequence) and not isinstance(here, str) and _is_index(key, len(here)):
-            here = here[int(key)]
-        else:
-            complain(citation.place, f"'{citation.text}' is not in the schema of {version}; '{reached}' has no '{key}'")
-            return
-        reached = f"{reached}/{part}"
-
-
-def _is_index(key: str, length: int) -> bool:
-    return key.isascii() and key.isdigit() and int(key) < length
+    try:
+        follow(schema, citation.text.removeprefix("#"))
+    except LeadsNowhere as error:
+        message = f"'{citation.text}' is not in the schema of {version}; '#{error.reached}' has no '{error.missing}'"
+        complain(citation.place, message)

@@ -6,7 +6,6 @@ constant tells the branches of a union apart, and what each docstring says.
 
 from __future__ import annotations
 
-import textwrap
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,9 @@ from typing import Any
 from mcp_contract.model import camel
 
 from ..schemas.normal_form import Schema, member_words, singular
+from ..schemas.references import reference, referred
 from ..schemas.roles import owners, roles
+from ..templates.wrapping import wrapped
 from .python_names import class_names, member_names, snake
 
 _ANNOTATIONS = frozenset({"default", "deprecated", "format", "readOnly", "writeOnly"})
@@ -38,7 +39,7 @@ class Preparation:
             members = member_names(name, node.get("properties", {}), taken)
             self.template_data[written] = {
                 "closed": node.get("additionalProperties") is False,
-                "docstring": textwrap.fill(text, 112, break_on_hyphens=False) + self.docstring_end,
+                "docstring": "\n".join(wrapped(text, 112)) + self.docstring_end,
                 "nullable": [members[wire] for wire, child in node.get("properties", {}).items() if _says_null(child)],
                 "plain_alias": node.keys() == {"$ref"},
                 "wire_names": {python: wire for wire, python in members.items() if camel(python) != wire},
@@ -59,7 +60,7 @@ class Preparation:
             if key in _ANNOTATIONS:
                 continue
             if key == "$ref":
-                out[key] = f"#/$defs/{self.names[_target(node)]}"
+                out |= reference(self.names[_target(node)])
             elif key == "properties" and members is not None:
                 out[key] = {
                     members[wire]: self.node(_member(child, self.schema), place + member_words(wire))
@@ -89,7 +90,7 @@ class Preparation:
             raise ValueError(f"{self.owner}: the name '{place}' for a union within it is taken")
         self.template_data[place] = {"docstring": f"The union within `{self.owner}`.{self.docstring_end}"}
         self.definitions[place] = self.node(node, place)
-        return {"$ref": f"#/$defs/{place}"}
+        return reference(place)
 
 
 def _member(node: Schema, schema: Schema) -> Schema:
@@ -128,7 +129,7 @@ def _reaches(name: str, goal: str, schema: Schema) -> bool:
 
 
 def _target(node: Schema) -> str:
-    return str(node.get("$ref", "")).removeprefix("#/$defs/")
+    return referred(node) or ""
 
 
 def _constant_that_differs(branches: list[Schema], schema: Schema) -> str | None:

@@ -10,6 +10,8 @@ import keyword
 import re
 from collections.abc import Iterable
 
+from ..schemas.shapes import snake_case
+
 IMPORTED = frozenset(
     {"Annotated", "Any", "ConfigDict", "Field", "Forbidden", "Literal", "Maybe", "Number", "Optional"}
     | {"StrictBool", "StrictInt", "StrictStr", "TypeAlias", "TypeAliasType", "Union", "wire"}
@@ -57,6 +59,5 @@ def member_names(definition: str, members: Iterable[str], taken: frozenset[str])
 
 def snake(wire: str) -> str:
     """A wire name in Python's spelling: `mimeType` → `mime_type`, `_meta` → `meta`."""
-    words = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3_\2\4", wire)
-    name = re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_").lower()
+    name = re.sub(r"[^a-z0-9]+", "_", snake_case(wire)).strip("_")
     return name if name[:1].isalpha() else f"member_{name}".rstrip("_")

@@ -13,12 +13,11 @@ import pkgutil
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 
-import black
-from black.mode import TargetVersion
 from datamodel_code_generator import LiteralType, PythonVersion, generate
 from datamodel_code_generator.enums import DataModelType, InputFileType, StrictTypes
 from datamodel_code_generator.format import Formatter
 
+from ..rendering.formatting import laid_out
 from ..schemas.normal_form import Schema
 from ..templates.macros import LINE_LENGTH
 from .preparation import Preparation
@@ -26,8 +25,6 @@ from .python_names import class_names
 
 BASE_CLASS = "mcp_contract.model.WireModel"
 """The base of every model where the caller names no other one."""
-
-_MODE = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY311})
 
 _IMPORTS = ("mcp_contract.model.Maybe", "mcp_contract.model.wire", "typing.Annotated", "typing.TypeAlias")
 """What our templates use beside what the generator finds in annotations."""
@@ -109,7 +106,7 @@ def render_models(
             use_union_operator=True,
         )
     assert isinstance(written, str)
-    return black.format_str(_trimmed(written), mode=_MODE)
+    return laid_out(_trimmed(written))
 
 
 def render_package(
@@ -147,7 +144,7 @@ def render_package(
         f"_ELSEWHERE = {dict(sorted(elsewhere.items()))}",
         '"""Attributes that `models` does not have under their name: submodule, and name there."""',
     ]
-    return black.format_str("\n".join(lines) + _LAZILY, mode=_MODE)
+    return laid_out("\n".join(lines) + _LAZILY)
 
 
 def _trimmed(text: str) -> str:

@@ -10,18 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 
 from ..schemas.methods import Root
-from ..schemas.shapes import (
-    Definitions,
-    Node,
-    alternatives,
-    constant,
-    end_name,
-    is_union,
-    reference,
-    referred,
-    resolved,
-    takes_null,
-)
+from ..schemas.references import reference, referred
+from ..schemas.shapes import Definitions, Node, alternatives, constant, end_name, is_union, resolved, takes_null
 from .plan import Answers, Call, Case, Fill, ObjectFunction, Replacement, Step, UnionFunction
 from .telling_apart import Test, tell_apart
 

@@ -33,6 +33,15 @@ def python_output(path: str, body: str, inputs: tuple[str, ...]) -> Output:
     return Output(path, format_python(path, f"{python_header(inputs)}\n\n{body}"), inputs)
 
 
+def laid_out(text: str) -> str:
+    """Python as black lays it out.
+
+    Raises:
+        black.parsing.InvalidInput: the text cannot be parsed.
+    """
+    return black.format_str(text, mode=_MODE)
+
+
 def format_python(path: str, text: str) -> str:
     """The text as black lays it out.
 
@@ -44,7 +53,7 @@ def format_python(path: str, text: str) -> str:
         SpecificationError: the text cannot be parsed; the problem's place is in the generated file, and its message has the line.
     """
     try:
-        return black.format_str(text, mode=_MODE)
+        return laid_out(text)
     except InvalidInput as error:
         match = _POSITION.search(str(error))
         line, column = (int(match[1]), int(match[2])) if match else (1, 0)

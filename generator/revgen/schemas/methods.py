@@ -10,7 +10,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .shapes import Definitions, Node, alternatives, constant, end_name, references, referred, resolved
+from .references import referred
+from .shapes import Definitions, Node, alternatives, constant, end_name, references, resolved
 
 CLIENT_REQUEST = "client request"
 SERVER_REQUEST = "server request"

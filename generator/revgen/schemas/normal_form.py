@@ -13,6 +13,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .pointers import escaped
+from .references import reference, referred
+
 Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -107,11 +110,10 @@ def name_conflicts(schema: Schema, others: Mapping[str, Schema]) -> list[str]:
 
 
 def _same_thing(name: str, hoisting: Schema, publishing: Schema) -> bool:
-    reference = {"$ref": f"#/$defs/{name}"}
     for owner, definition in hoisting["$defs"].items():
         for member, child in definition.get("properties", {}).items():
             counterpart = publishing["$defs"].get(owner, {}).get("properties", {}).get(member)
-            if child == reference and counterpart == reference:
+            if child == counterpart == reference(name):
                 return True
     one, other = (set(schema["$defs"][name].get("properties", {})) for schema in (hoisting, publishing))
     return bool(one and other) and (one <= other or other <= one)
@@ -178,7 +180,7 @@ class _Normaliser:
         if not isinstance(self.source.get(self.container), dict):
             self.problems.append("/: there are no definitions; expected a mapping under '$defs' or 'definitions'")
         for key in sorted(self.source.keys() - {"$schema", "$id", self.container, PUBLISHED} - _PROSE):
-            self.problems.append(f"/{_escape(key)}: '{key}' beside the definitions is not understood")
+            self.problems.append(f"/{escaped(key)}: '{key}' beside the definitions is not understood")
         self.reference_hides_siblings = _DIALECTS.get(dialect, False)
         if self.container != "$defs":
             self.steps["definitions moved to $defs"] += 1
@@ -194,18 +196,18 @@ class _Normaliser:
             self.problems.append(f"{pointer}: a schema is expected here")
             return {}
         for keyword in sorted(node.keys() - _KEYWORDS):
-            self.problems.append(f"{pointer}/{_escape(keyword)}: the keyword '{keyword}' is not understood")
+            self.problems.append(f"{pointer}/{escaped(keyword)}: the keyword '{keyword}' is not understood")
         self.steps["prose left out"] += len(node.keys() & _PROSE)
         if "$ref" in node and self.reference_hides_siblings:
-            return {"$ref": self._reference(node["$ref"], pointer)}
+            return reference(self._target(node["$ref"], pointer))
         out: Schema = {key: node[key] for key in node.keys() & _SCALARS}
         if "$ref" in node:
-            out["$ref"] = self._reference(node["$ref"], pointer)
+            out |= reference(self._target(node["$ref"], pointer))
         if node.get("required"):
             out["required"] = sorted(node["required"])
         if node.get("properties"):
             out["properties"] = {
-                name: self._mapping(child, f"{pointer}/properties/{_escape(name)}")
+                name: self._mapping(child, f"{pointer}/properties/{escaped(name)}")
                 for name, child in sorted(node["properties"].items())
             }
         for keyword in _CHILD:
@@ -231,12 +233,13 @@ class _Normaliser:
             return {}
         return cleaned
 
-    def _reference(self, reference: str, pointer: str) -> str:
+    def _target(self, written: str, pointer: str) -> str:
+        """The name of the definition that a published reference leads to."""
         prefix = f"#/{self.container}/"
-        name = reference.removeprefix(prefix)
-        if not reference.startswith(prefix) or name not in self.source[self.container]:
-            self.problems.append(f"{pointer}/$ref: '{reference}' leads to no definition")
-        return f"#/$defs/{name}"
+        name = written.removeprefix(prefix)
+        if not written.startswith(prefix) or name not in self.source[self.container]:
+            self.problems.append(f"{pointer}/$ref: '{written}' leads to no definition")
+        return name
 
     # Second pass: `allOf` becomes one closed definition.
 
@@ -271,7 +274,7 @@ class _Normaliser:
             if keyword == "properties":
                 out[keyword] = {
                     name: self._both(
-                        left.get(name, {}), right.get(name, {}), f"{pointer}/properties/{_escape(name)}", within
+                        left.get(name, {}), right.get(name, {}), f"{pointer}/properties/{escaped(name)}", within
                     )
                     for name in sorted(left.keys() | right.keys())
                 }
@@ -294,8 +297,7 @@ class _Normaliser:
         return out
 
     def _resolved(self, node: Schema, pointer: str, within: tuple[str, ...]) -> tuple[Schema, tuple[str, ...]]:
-        while "$ref" in node:
-            name = node["$ref"].removeprefix("#/$defs/")
+        while (name := referred(node)) is not None:
             if name in within:
                 self.problems.append(f"{pointer}: the allOf contains itself, through '{name}'")
                 return {}, within
@@ -312,7 +314,7 @@ class _Normaliser:
                 f"{pointer}: members are given without 'type': 'object'; anything but an object would pass"
             )
         for member, child in list(node.get("properties", {}).items()):
-            here = f"{pointer}/properties/{_escape(member)}"
+            here = f"{pointer}/properties/{escaped(member)}"
             words = member_words(member)
             if not words and _has_inline_members(child):
                 self.problems.append(f"{here}: no name can be made from '{member}' for the inline object here")
@@ -343,7 +345,7 @@ class _Normaliser:
             self.reused.append((name, named, pointer))
         elif self.hoisted.setdefault(name, named) != named:
             self.problems.append(f"{pointer}: the name '{name}' of this inline object is already that of another one")
-        return {"$ref": f"#/$defs/{name}"}
+        return reference(name)
 
 
 def _what_tells_apart(index: int, branches: list[Schema]) -> str | None:
@@ -399,7 +401,3 @@ def _sorted(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list) else value
-
-
-def _escape(segment: str) -> str:
-    return segment.replace("~", "~0").replace("/", "~1")

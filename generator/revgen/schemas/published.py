@@ -16,6 +16,7 @@ from typing import Any
 
 from ..reading.located import Mapping, Node, Place, Problems, Scalar, Sequence, kind, load
 from .normal_form import PUBLISHED, CannotNormalise, Schema, normalise
+from .pointers import LeadsNowhere, follow, keys
 from .revisions import Revision
 
 PATH = "specs/corrections.yaml"
@@ -174,33 +175,21 @@ def _json(text: str, key: str, place: Place, problems: Problems) -> Any:
 
 def _made(schema: Schema, correction: Correction, problems: Problems) -> bool:
     """Make one correction in place; False, and a problem, where it cannot be made."""
-    place = correction.places["pointer"]
-    node: Any = schema
-    walked = ""
-    segments = [segment.replace("~1", "/").replace("~0", "~") for segment in correction.pointer.split("/")[1:]]
-    for position, segment in enumerate(segments):
-        here = walked or "/"
-        if isinstance(node, dict):
-            there = list(node)
-        elif isinstance(node, list):
-            there = [str(index) for index in range(len(node))]
-        else:
-            problems.add(
-                place,
-                f"pointer '{correction.pointer}': '{here}' is {json.dumps(node)}, so there is no '{segment}' in it",
-            )
-            return False
-        if segment not in there:
-            problems.add(
-                place, f"pointer '{correction.pointer}': there is no '{segment}' in '{here}'; there: {', '.join(there)}"
-            )
-            return False
-        key: Any = segment if isinstance(node, dict) else int(segment)
-        if position == len(segments) - 1:
-            return _replaced(schema, node, key, correction, problems)
-        node = node[key]
-        walked += "/" + correction.pointer.split("/")[position + 1]
-    return False
+    above, _, last = correction.pointer.rpartition("/")
+    try:
+        follow(schema, correction.pointer)
+        holder = follow(schema, above)
+    except LeadsNowhere as error:
+        here = error.reached or "/"
+        what = (
+            f"'{here}' is {json.dumps(error.value)}, so there is no '{error.missing}' in it"
+            if not isinstance(error.value, dict | list)
+            else f"there is no '{error.missing}' in '{here}'; there: {', '.join(error.there)}"
+        )
+        problems.add(correction.places["pointer"], f"pointer '{correction.pointer}': {what}")
+        return False
+    (key,) = keys(f"/{last}")
+    return _replaced(schema, holder, int(key) if isinstance(holder, list) else key, correction, problems)
 
 
 def _replaced(schema: Schema, node: Any, key: Any, correction: Correction, problems: Problems) -> bool:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from .normal_form import PUBLISHED, Schema
+from .references import referred
 
 _MEMBER, _BRANCH, _ITEM, _BEHIND = "Stands at", "One of the union", "Held by the list or map", "Another name is"
 
@@ -67,8 +68,8 @@ def _role(name: str, definitions: Schema, messages: dict[str, str], uses: Mappin
     return " ".join(f"{use} {_listed(uses[use])}." for use in sorted(uses)) or "Not part of another definition."
 
 
-def _params(node: Schema) -> str:
-    return str(node["properties"].get("params", {}).get("$ref", "")).removeprefix("#/$defs/")
+def _params(node: Schema) -> str | None:
+    return referred(node["properties"].get("params", {}))
 
 
 def _listed(places: Iterable[str]) -> str:
@@ -79,8 +80,8 @@ def _listed(places: Iterable[str]) -> str:
 
 def _references(owner: str, node: Schema, use: str = _BEHIND, place: str = "") -> Iterator[tuple[str, str, str]]:
     """Every reference below a definition: what is referred to, how it is used there, and where that is."""
-    if "$ref" in node:
-        yield node["$ref"].removeprefix("#/$defs/"), use, f"`{place or owner}`"
+    if (name := referred(node)) is not None:
+        yield name, use, f"`{place or owner}`"
     for member, child in sorted(node.get("properties", {}).items()):
         yield from _references(owner, child, _MEMBER, f"{owner}.{member}")
     for keyword in ("items", "additionalProperties"):

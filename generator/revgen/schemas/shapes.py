@@ -10,22 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .normal_form import PUBLISHED
+from .references import referred
 
 Node = Mapping[str, Any]
 Definitions = Mapping[str, Node]
-
-_REFERENCE = "#/$defs/"
-
-
-def reference(name: str) -> dict[str, Any]:
-    """A node that refers to a definition."""
-    return {"$ref": _REFERENCE + name}
-
-
-def referred(node: Node) -> str | None:
-    """The name of the definition that a node refers to; None for a node that is no reference."""
-    target = node.get("$ref")
-    return None if target is None else str(target).removeprefix(_REFERENCE)
 
 
 def published_names(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -100,10 +88,10 @@ def references(node: Any) -> Iterator[str]:
     """The names of all definitions that a node refers to, directly."""
     if isinstance(node, Mapping):
         for key, value in node.items():
-            if key == "$ref" and isinstance(value, str):
-                yield value.removeprefix(_REFERENCE)
-            else:
+            if key != "$ref" or not isinstance(value, str):
                 yield from references(value)
+        if (name := referred(node)) is not None:
+            yield name
     elif isinstance(node, list):
         for item in node:
             yield from references(item)

@@ -20,6 +20,7 @@ from jinja2 import nodes
 from ..inventory.concerns import Area, Concern
 from ..reading.literals import Value
 from ..reading.located import Place, Problems
+from .wrapping import wrapped
 
 FOLDER = "templates"
 CONCERNS = "concerns"
@@ -80,11 +81,7 @@ def docstring(paragraphs: str | collections.abc.Iterable[str], indent: int = 4) 
     escaped = (" ".join(text.split()).replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for text in texts)
     # The quotes need room as well: three before the first line, and three behind the only one.
     width = LINE_LENGTH - indent - 6
-    first, *rest = [
-        line
-        for text in escaped
-        for line in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
-    ] or [""]
+    first, *rest = [line for text in escaped for line in wrapped(text, width) or [""]] or [""]
     if rest:
         margin = " " * indent
         return "\n".join([f'"""{first}', *(f"{margin}{line}" if line else "" for line in rest), f'{margin}"""'])
