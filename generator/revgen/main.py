@@ -25,7 +25,7 @@ COMMANDS = {
     "explain": "revgen.commands.explain",
 }
 
-_NEEDED = ("yaml", "jinja2", "black", "datamodel_code_generator", "ruamel.yaml")
+_NEEDED = ("yaml", "jinja2", "black", "datamodel_code_generator")
 
 
 class _Commands(click.Group):

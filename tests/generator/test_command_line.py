@@ -19,7 +19,7 @@ import sys
 
 class Blocker:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"yaml", "jinja2", "black", "datamodel_code_generator", "ruamel"}:
+        if name.partition(".")[0] in {"yaml", "jinja2", "black", "datamodel_code_generator"}:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Blocker())

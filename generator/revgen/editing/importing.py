@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import io
 import json
 import pathlib
 from collections.abc import Mapping
-from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+import yaml
 
+from ..reading.located import SpecificationError
 from ..schemas.normal_form import CannotNormalise, Normalised, Schema, name_conflicts, normalise
 from ..schemas.revisions import PATH, schema_path
 from ..writing import files
 from .proof import Proof, Unproven, prove
+from .yaml_lines import Document, Piece, scalar
 
 _REPOSITORY = "https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema"
 _PAGES = "https://modelcontextprotocol.io/specification"
@@ -170,38 +167,60 @@ def _others(root: pathlib.Path, revision: str) -> dict[str, Schema]:
 
 
 def _entries(root: pathlib.Path, revision: str, digest: str, declared: Declared) -> tuple[str, tuple[str, ...]]:
-    """The text of `specs/revisions.yaml` with the revision's entry brought up to date, comments and order kept; and the order."""
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 1000
-    text = _current(root / PATH)
+    """The text of `specs/revisions.yaml` with the revision's entry brought up to date, all other lines kept; and the order."""
     try:
-        top: Any = yaml.load(text) if text else yaml.load(_HEAD + "revisions: {}\n")
-    except YAMLError as error:
-        raise ImportRefused(revision, (f"{PATH} is not YAML: {error}",)) from error
-    entries = top.get("revisions") if isinstance(top, CommentedMap) else None
-    if not isinstance(entries, CommentedMap):
-        raise ImportRefused(revision, (f"{PATH} has no mapping 'revisions'",))
-    if revision not in entries:
-        entries.fa.set_block_style()
-        pages = declared.pages or f"{_PAGES}/{revision}"
-        entry = CommentedMap({"source": f"{_REPOSITORY}/{revision}/schema.json", "sha256": digest, "pages": pages})
-        if declared.reference != "":
-            entry["reference"] = declared.reference or f"{_PAGES}/{revision}/schema"
-        entries.insert(_position(entries, revision, declared.after), DoubleQuotedScalarString(revision), entry)
-    entries[revision]["sha256"] = digest
-    if declared.source is not None:
-        entries[revision]["source"] = declared.source
-    out = io.StringIO()
-    yaml.dump(top, out)
-    return out.getvalue(), tuple(map(str, entries))
+        document = Document(PATH, _current(root / PATH) or f"{_HEAD}revisions: {{}}\n")
+        top = document.find("revisions")
+        if not isinstance(top, yaml.MappingNode):
+            raise ImportRefused(revision, (f"{PATH} has no mapping 'revisions'",))
+        entries = document.entries(top)
+        if revision in entries:
+            _bring_up_to_date(document, document.children(top)[revision], digest, declared)
+            return document.text, tuple(entries)
+        position = _position(list(entries), revision, declared.after)
+        piece = _entry(revision, digest, declared)
+        if entries:
+            following = list(entries.values())[position : position + 1]
+            line = following[0].start if following else max(entry.end for entry in entries.values())
+            document.add(line, piece.lines(f'"{revision}"', next(iter(entries.values())).indent))
+        else:
+            document.replace_line(top.start_mark.line, "revisions:\n")
+            document.add(top.start_mark.line, piece.lines(f'"{revision}"', 2))
+    except SpecificationError as error:
+        raise ImportRefused(revision, tuple(map(str, error.problems))) from error
+    versions = list(entries)
+    versions.insert(position, revision)
+    return document.text, tuple(versions)
 
 
-def _position(entries: CommentedMap, revision: str, after: str | None) -> int:
+def _entry(revision: str, digest: str, declared: Declared) -> Piece:
+    facts = {
+        "source": declared.source or f"{_REPOSITORY}/{revision}/schema.json",
+        "sha256": digest,
+        "pages": declared.pages or f"{_PAGES}/{revision}",
+    }
+    if declared.reference != "":
+        facts["reference"] = declared.reference or f"{_PAGES}/{revision}/schema"
+    return Piece((), ":\n", tuple(f"  {key}: {scalar(value)}\n" for key, value in facts.items()))
+
+
+def _bring_up_to_date(document: Document, entry: yaml.Node, digest: str, declared: Declared) -> None:
+    facts = {"sha256": digest, "source": declared.source}
+    written = document.children(entry)
+    for key, value in facts.items():
+        if value is None:
+            continue
+        if key in written:
+            document.replace_scalar(written[key], value)
+        elif entries := document.entries(entry):
+            last = max(entries.values(), key=lambda entry: entry.end)
+            document.add(last.end, Piece((), f": {scalar(value)}\n", ()).lines(key, last.indent))
+
+
+def _position(known: list[str], revision: str, after: str | None) -> int:
     if after is None:
         # New ones are the newest as a rule; one that was taken out comes back to where its date puts it.
-        return next((index for index, version in enumerate(entries) if str(version) > revision), len(entries))
-    known = list(map(str, entries))
+        return next((index for index, version in enumerate(known) if version > revision), len(known))
     if after and after not in known:
         raise ImportRefused(
             revision, (f"'{after}', which it follows, is not a revision; revisions: {', '.join(known)}",)

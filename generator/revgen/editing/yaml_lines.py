@@ -139,6 +139,19 @@ class Document:
         self._cuts.add(line)
         self.add(line, [text])
 
+    def replace_scalar(self, node: yaml.Node, value: str) -> None:
+        """Put another text in the place of a scalar.
+
+        Raises:
+            SpecificationError: the node is no scalar on one line.
+        """
+        line, column = node.start_mark.line, node.start_mark.column
+        if not isinstance(node, yaml.ScalarNode) or node.end_mark.line != line:
+            raise self.complaint(line, column, "to be edited here, the value needs to be text on one line")
+        if node.value != value:
+            before, behind = self.source[line][:column], self.source[line][node.end_mark.column :]
+            self.replace_line(line, f"{before}{scalar(value)}{behind}")
+
     def touches(self, line: int) -> bool:
         """Whether a line was cut, or something was added before it."""
         return line in self._cuts or line in self._added
@@ -176,6 +189,12 @@ class Document:
         while line > node.start_mark.line and not self.source[line].strip():
             line -= 1
         return line
+
+
+def scalar(text: str) -> str:
+    """A text as YAML, quoted where it would be read as something else without."""
+    written: str = yaml.safe_dump(text, width=len(text) + 1_000, allow_unicode=True)
+    return written.removesuffix("...\n").rstrip("\n")
 
 
 def _indented(line: str, margin: str) -> str:
