@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry as Registry
     from mcp_anyrev.errors import RegistrationError as RegistrationError
     from mcp_anyrev.errors import ToolError as ToolError
+    from mcp_anyrev.exchange import Exchange as Exchange
     from mcp_anyrev.http.bearer import BearerVerifier as BearerVerifier
     from mcp_anyrev.http.protected_resource import ProtectedResource as ProtectedResource
     from mcp_anyrev.principal import Principal as Principal
+    from mcp_anyrev.questions import Answer as Answer
+    from mcp_anyrev.questions import Question as Question
     from mcp_anyrev.server.asking.elicitation import elicit as elicit
-    from mcp_anyrev.server.asking.questions import Answer as Answer
-    from mcp_anyrev.server.asking.questions import Question as Question
     from mcp_anyrev.server.asking.roots import roots as roots
     from mcp_anyrev.server.asking.sampling import sample as sample
-    from mcp_anyrev.server.exchange import Exchange as Exchange
     from mcp_anyrev.settings import Limits as Limits
     from mcp_anyrev.settings import Settings as Settings
     from mcp_anyrev.transports.asgi import asgi as asgi
     from mcp_anyrev.transports.http_sse import SseEndpoint as SseEndpoint
 
 _HOMES = {
-    "Answer": "mcp_anyrev.server.asking.questions",
+    "Answer": "mcp_anyrev.questions",
     "BearerVerifier": "mcp_anyrev.http.bearer",
     "Change": "mcp_anyrev.declaring.changes",
     "Depends": "mcp_anyrev.declaring.dependencies",
-    "Exchange": "mcp_anyrev.server.exchange",
+    "Exchange": "mcp_anyrev.exchange",
     "Forbidden": "mcp_contract",
     "Invocation": "mcp_anyrev.declaring.around",
     "Limits": "mcp_anyrev.settings",
     "Principal": "mcp_anyrev.principal",
     "ProtectedResource": "mcp_anyrev.http.protected_resource",
-    "Question": "mcp_anyrev.server.asking.questions",
+    "Question": "mcp_anyrev.questions",
     "RegistrationError": "mcp_anyrev.errors",
     "Registry": "mcp_anyrev.declaring.registry",
     "ResourceNotFound": "mcp_contract",

@@ -33,6 +33,7 @@ class Limits:
         subscriptions: the most resources that one session, or one stream of changes, subscribes to.
         queue: the most messages that wait for a slow reader; a handler that has more to say waits.
         calls_of_connection: the most calls that go on at once on one connection of HTTP+SSE.
+        threads: the most threads in which handlers and dependencies run that are not async.
         kept_streams: the most streams that are kept in memory to be taken up again.
         kept_events: the most events of each that are kept.
         kept_bytes: the most bytes of all.
@@ -48,6 +49,7 @@ class Limits:
     subscriptions: int = 1_000
     queue: int = 1_000
     calls_of_connection: int = 256
+    threads: int = 40
     kept_streams: int = 2_000
     kept_events: int = 256
     kept_bytes: int = 16 * 1024 * 1024

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_anyrev import elicit
-from mcp_anyrev.server.asking.questions import Answer, Question
+from mcp_anyrev.questions import Answer, Question
 from mcp_revisions import AdapterSet
 from pydantic import BaseModel, Field
 

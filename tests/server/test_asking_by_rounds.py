@@ -67,6 +67,29 @@ def registry() -> Registry:
         return " ".join(f"{key}={answer.content}" for key, answer in answers.items())
 
     @made.tool
+    async def any_keys(ex: Exchange) -> str:
+        answers = await ex.ask_all({"which color": elicit("Which color?", Color), "self": elicit("Go ahead?")})
+        return " ".join(f"{key}={answer.accepted}" for key, answer in answers.items())
+
+    @made.tool(destructive=True)
+    async def destroy(ex: Exchange) -> str:
+        return f"destroyed {(await ex.ask('go', elicit('Go ahead?'))).accepted}"
+
+    @made.tool(destructive=True, once=False)
+    async def destroy_again(ex: Exchange) -> str:
+        return f"destroyed {(await ex.ask('go', elicit('Go ahead?'))).accepted}"
+
+    @made.tool(asks=False)
+    async def only_reports(ex: Exchange) -> str:
+        await ex.progress(1)
+        return str(await ex.remember("kept", lambda: "reported"))
+
+    @made.tool(asks=False)
+    async def asks_after_all(ex: Exchange) -> str:
+        await ex.ask("go", elicit("Go ahead?"))
+        return "asked"
+
+    @made.tool
     async def stubborn(ex: Exchange) -> str:
         try:
             await ex.ask("go", elicit("Go ahead?"))
@@ -125,6 +148,37 @@ async def test_questions_awaited_together_travel_together(round_adapter: Adapter
         reply = await again(client, name, answers, questions.state)
     expected = "color={'color': 'red'} size={}" if name == "all_at_once" else "True False"
     assert reply.text == expected
+
+
+async def test_any_text_is_the_key_of_a_question(adapter: Adapter) -> None:
+    answers = {
+        "Which color?": {"action": "accept", "content": {"color": "red"}},
+        "Go ahead?": {"action": "accept", "content": {}},
+    }
+    async with serving(registry(), SETTINGS) as url, RawClient(url, adapter) as client:
+        assert (await call_answering(client, "any_keys", {}, answers)).text == "which color=True self=True"
+
+
+@pytest.mark.parametrize(("name", "finished"), [("destroy", 1), ("destroy_again", 3)])
+async def test_a_destructive_tool_that_asks_is_finished_once_unless_it_says_otherwise(
+    round_adapter: Adapter, name: str, finished: int
+) -> None:
+    accept = {"go": {"action": "accept", "content": {}}}
+    async with serving(registry(), SETTINGS) as url, RawClient(url, round_adapter) as client:
+        questions = questions_of(client, await client.tool(name))
+        replies = await asyncio.gather(*(again(client, name, accept, questions.state) for _ in range(3)))
+    texts = [reply.text for reply in replies if "result" in reply.message]
+    assert texts.count("destroyed True") == finished, texts
+
+
+async def test_a_tool_that_only_reports_is_shown_as_it_is_and_cannot_ask(adapter: Adapter) -> None:
+    async with serving(registry(), SETTINGS) as url, RawClient(url, adapter) as client:
+        listed = {tool["name"]: tool for tool in (await client.call("tools/list")).result["tools"]}
+        assert listed["only_reports"]["inputSchema"].get("properties", {}) == {}
+        assert (await client.tool("only_reports")).text == "reported"
+        reply = await client.tool("asks_after_all")
+        assert reply.error["code"] == adapter.error_codes["internal_error"]
+        assert "asks=False" in reply.error["message"]
 
 
 async def test_a_handler_that_catches_every_exception_still_asks(round_adapter: Adapter) -> None:

@@ -209,11 +209,11 @@ async def test_a_request_that_cannot_end_in_a_question_can_still_push_one(sessio
         await ex.ask("go", elicit("Go?"))
         raise AssertionError
 
-    await attempts.run(call, "p", {}, samples)
+    await attempts.run(call, "p", {}, samples, asks=True)
     assert len(sending) == 1
     if session_adapter.asks_in_arguments:
         with pytest.raises(CannotAsk, match=r"^completion/complete cannot ask"):
-            await attempts.run(call, "p", {}, elicits)
+            await attempts.run(call, "p", {}, elicits, asks=True)
 
 
 async def test_a_capability_can_be_required_before_any_work(adapter: Adapter) -> None:

@@ -259,7 +259,7 @@ def test_a_wrong_resource_is_refused_with_its_address_and_the_reason(
         (
             fine,
             {"arguments": []},
-            "prompt 'fine': there is no option 'arguments'; options: name, title, description, icons, meta",
+            "prompt 'fine': there is no option 'arguments'; options: name, title, description, icons, meta, asks",
         ),
         (bare, {}, "prompt 'bare': the parameter word has no annotation"),
     ],
@@ -338,9 +338,10 @@ def test_an_annotation_that_makes_clients_drop_the_tool_is_refused(member: Any, 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"once": True}, "once is for a tool that asks; this one takes no Exchange"),
+        ({"once": True}, "once is for a tool that asks; this one takes no Exchange, or is declared with asks=False"),
         ({"schemas": "flat"}, "the option schemas is 'plain' or not given, not 'flat'"),
         ({"wrap_output": 1}, "the option wrap_output is true or false"),
+        ({"asks": 1}, "the option asks is true or false"),
         ({"meta": "x"}, "the meta is an object"),
         ({"icons": "x"}, "the icons are a list of pictures, each with its address as src"),
         ({"description": 1}, "the description is text"),

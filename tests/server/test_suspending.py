@@ -42,7 +42,7 @@ def registry(counts: dict[str, int] | None = None) -> Registry:
             await asyncio.sleep(0)
             return {"receipt": count("charge")}
 
-        one, two = await asyncio.gather(ex.once("charge", charge), ex.once("charge", charge))
+        one, two = await asyncio.gather(ex.remember("charge", charge), ex.remember("charge", charge))
         count("runs")
         answer = await ex.ask("go", elicit("Go ahead?"))
         return f"{one['receipt']} {one == two} {answer.accepted}"

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from mcp_contract import JsonObject
 from pydantic import BaseModel
 
-from mcp_anyrev.declaring.signatures import Call
+from mcp_anyrev.declaring.signatures import Call, Signature
 from mcp_anyrev.declaring.uri_templates import is_usable
 from mcp_anyrev.errors import RegistrationError
 
@@ -34,7 +34,7 @@ class Declared:
     Attributes:
         key: what it is found by: a name, an address, or a template of addresses.
         description: everything that is listed of it, in canonical form.
-        call: from arguments and exchange to what its function returns.
+        call: from arguments, exchange and threads to what its function returns.
         takes_exchange: does its function, or a dependency, take the call it serves?
         asks: may they ask?
         path: the registries that offer it; the last is the one that declared it.
@@ -99,6 +99,11 @@ def name_of(function: Callable[..., Any], options: Mapping[str, Any]) -> str:
     return str(options.get("name") or getattr(function, "__name__", ""))
 
 
+def may_ask(signature: Signature, options: Mapping[str, Any]) -> bool:
+    """May a function ask? Not where it is declared not to."""
+    return signature.asks and bool(options.get("asks", True))
+
+
 def check_name(name: str) -> None:
     """See that a name can be used everywhere.
 
@@ -138,6 +143,8 @@ def check_options(options: Mapping[str, Any], known: Iterable[str]) -> None:
     for option in ("name", "title", "description", "mime_type"):
         if not isinstance(options.get(option, ""), str):
             raise ValueError(f"the {option} is text")
+    if not isinstance(options.get("asks", True), bool):
+        raise ValueError("the option asks is true or false")
     meta = options.get("meta", {})
     if not isinstance(meta, dict) or not all(isinstance(key, str) for key in meta):
         raise ValueError("the meta is an object")

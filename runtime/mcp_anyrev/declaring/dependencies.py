@@ -1,20 +1,25 @@
 """Values that a handler needs and no client sends: made for one call by functions that may need more of the like.
 
 Rule: what is missing or circular is found when the handler is declared. Within a call each provider runs once; what it has opened is
-closed when the call ends, in reverse order, however it ends.
+closed when the call ends, in reverse order, however it ends. What is not async runs in the thread of the call, where it can wait.
 """
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import logging
 import typing
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_anyrev.server.exchange import Exchange
+from mcp_anyrev.declaring.threads import CallThread
+from mcp_anyrev.exchange import Exchange
+
+log = logging.getLogger("mcp_anyrev.server")
 
 _lifespan: ContextVar[Any] = ContextVar("lifespan")
 
@@ -24,8 +29,8 @@ class Depends:
 
     Args:
         provider: a function or a class. Its own parameters are an `Exchange`, other dependencies, or have defaults. If it yields,
-            what stands after the `yield` runs when the call has ended. One that is not async runs in the event loop, so it must
-            not block.
+            what stands after the `yield` runs when the call has ended. What is not async, the handler and its providers, runs in one
+            thread.
     """
 
     __slots__ = ("provider",)
@@ -144,11 +149,13 @@ class Provided:
     Args:
         exchange: the call, for providers that take it.
         stack: closes what they open.
+        thread: where those run that are not async.
     """
 
-    def __init__(self, exchange: Exchange | None, stack: AsyncExitStack) -> None:
+    def __init__(self, exchange: Exchange | None, stack: AsyncExitStack, thread: CallThread) -> None:
         self._exchange = exchange
         self._stack = stack
+        self._thread = thread
         self._made: dict[Any, Any] = {}
 
     async def value_of(self, dependency: Dependency) -> Any:
@@ -164,15 +171,52 @@ class Provided:
         return value
 
     async def _call(self, provider: Callable[..., Any], given: dict[str, Any]) -> Any:
+        if provider is lifespan_value:  # it waits for nothing
+            return lifespan_value()
         if inspect.iscoroutinefunction(provider):
             return await provider(**given)
         if inspect.isasyncgenfunction(provider):
             return await self._stack.enter_async_context(asynccontextmanager(provider)(**given))
         if inspect.isgeneratorfunction(provider):
-            return self._stack.enter_context(contextmanager(provider)(**given))
-        value = provider(**given)
+            return await self._entered(contextmanager(provider)(**given))
         if inspect.isasyncgenfunction(inspect.unwrap(provider)):  # decorated as a context manager already
-            return await self._stack.enter_async_context(value)
+            return await self._stack.enter_async_context(provider(**given))
+        value = await self._thread.run(provider, **given)
         if inspect.isgeneratorfunction(inspect.unwrap(provider)):
-            return self._stack.enter_context(value)
+            return await self._entered(value)
         return value
+
+    async def _entered(self, manager: AbstractContextManager[Any]) -> Any:
+        return await self._stack.enter_async_context(_InThread(manager, self._thread))
+
+
+class _InThread:
+    """A context manager that is entered and left in the thread of a call."""
+
+    def __init__(self, manager: AbstractContextManager[Any], thread: CallThread) -> None:
+        self._manager = manager
+        self._thread = thread
+        self._entered = False
+
+    async def __aenter__(self) -> Any:
+        try:
+            return await self._thread.run(self._enter)
+        except asyncio.CancelledError:  # it may be entered all the same, and then nobody else would leave it
+            self._thread.start(self._leave)
+            raise
+
+    async def __aexit__(self, *raised: Any) -> bool | None:
+        left: bool | None = await self._thread.run(self._manager.__exit__, *raised)
+        return left
+
+    def _enter(self) -> Any:
+        value = self._manager.__enter__()
+        self._entered = True
+        return value
+
+    def _leave(self) -> None:
+        if self._entered:
+            try:
+                self._manager.__exit__(None, None, None)
+            except Exception:
+                log.exception("closing what a dependency had opened for a call that was given up failed")

@@ -21,6 +21,7 @@ from mcp_anyrev.declaring.declared import (
     check_options,
     described,
     given,
+    may_ask,
     name_of,
 )
 from mcp_anyrev.declaring.signatures import read_signature
@@ -45,6 +46,7 @@ class PromptOptions(TypedDict, total=False):
         description: what it is for; the docstring if not given.
         icons: pictures, as canonical `Icon` models or JSON objects.
         meta: what is listed as its `_meta`.
+        asks: false for a function that takes the exchange only to report, and never asks.
     """
 
     name: str
@@ -52,6 +54,7 @@ class PromptOptions(TypedDict, total=False):
     description: str
     icons: Icons
     meta: JsonObject
+    asks: bool
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ def declare_prompt(
         description={"name": name, **described(function, options), **given({"arguments": told or None})},
         call=signature.call,
         takes_exchange=signature.takes_exchange,
-        asks=signature.asks,
+        asks=may_ask(signature, options),
         path=(registry,),
         arguments=arguments,
     )

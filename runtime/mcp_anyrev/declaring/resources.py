@@ -20,6 +20,7 @@ from mcp_anyrev.declaring.declared import (
     check_options,
     described,
     given,
+    may_ask,
     name_of,
     plain,
 )
@@ -47,6 +48,7 @@ class ResourceOptions(TypedDict, total=False):
         meta: what is listed as its `_meta`.
         ttl_ms: for how many milliseconds a client may keep what it has read.
         cache_scope: `public` where whoever passes it on may keep it for everybody.
+        asks: false for a function that takes the exchange only to report, and never asks.
     """
 
     name: str
@@ -59,6 +61,7 @@ class ResourceOptions(TypedDict, total=False):
     meta: JsonObject
     ttl_ms: int
     cache_scope: Literal["public", "private"]
+    asks: bool
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ def declare_resource(
         description=given(told),
         call=signature.call,
         takes_exchange=signature.takes_exchange,
-        asks=signature.asks,
+        asks=may_ask(signature, options),
         path=(registry,),
         address=normalized(uri),
         mime_type=options.get("mime_type"),

@@ -5,9 +5,6 @@ Rule: everything that can be wrong with a declaration is found here, before anyt
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
-import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -26,11 +23,14 @@ from mcp_anyrev.declaring.dependencies import (
     read_hints,
 )
 from mcp_anyrev.declaring.model_schemas import schema_of
-from mcp_anyrev.server.exchange import Exchange
+from mcp_anyrev.declaring.threads import CallThread, Threads
+from mcp_anyrev.exchange import Exchange
 
 RESERVED_PARAMETERS = (ANSWERS_ARGUMENT, STATE_ARGUMENT)
 
-Call = Callable[[JsonObject, Exchange | None], Awaitable[Any]]
+Call = Callable[[JsonObject, Exchange | None, Threads], Awaitable[Any]]
+"""From arguments, the exchange of the call, where it has one, and the threads for what is not async to what a function returns."""
+
 _Read = Callable[[JsonObject], dict[str, Any]]
 
 
@@ -46,7 +46,7 @@ class Signature(NamedTuple):
         takes_exchange: does it, or anything that it depends on, take the call it serves?
         asks: may it, or anything that it depends on, ask?
         returns: the annotation of what it returns, `inspect.Signature.empty` without one.
-        call: from arguments and exchange to what the function returns; raises `ArgumentFault`.
+        call: from arguments, exchange and threads to what the function returns; raises `ArgumentFault`.
     """
 
     input_schema: JsonObject
@@ -188,18 +188,18 @@ def _caller(
         return _providing_caller(function, read, exchange_name, needs)
     if not inspect.iscoroutinefunction(function):
 
-        def in_thread(arguments: JsonObject, exchange: Exchange | None) -> Awaitable[Any]:
-            return _in_thread(function, read(arguments))
+        def in_thread(arguments: JsonObject, exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
+            return threads.run(function, read(arguments))
 
         return in_thread
     if exchange_name is None:
 
-        def plain(arguments: JsonObject, exchange: Exchange | None) -> Awaitable[Any]:
+        def plain(arguments: JsonObject, exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
             return function(**read(arguments))  # type: ignore[no-any-return]  # a coroutine function gives a coroutine
 
         return plain
 
-    def asking(arguments: JsonObject, exchange: Exchange | None) -> Awaitable[Any]:
+    def asking(arguments: JsonObject, exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
         return function(**read(arguments), **{exchange_name: exchange})  # type: ignore[no-any-return]  # as above
 
     return asking
@@ -210,19 +210,18 @@ def _providing_caller(
 ) -> Call:
     waits = inspect.iscoroutinefunction(function)
 
-    async def providing(arguments: JsonObject, exchange: Exchange | None) -> Any:
+    async def providing(arguments: JsonObject, exchange: Exchange | None, threads: Threads) -> Any:
         given = read(arguments)
         if exchange_name is not None:
             given[exchange_name] = exchange
-        async with AsyncExitStack() as stack:
-            provided = Provided(exchange, stack)
-            for name, need in needs:
-                given[name] = await provided.value_of(need)
-            return await (function(**given) if waits else _in_thread(function, given))
+        thread = CallThread(threads)
+        try:
+            async with AsyncExitStack() as stack:
+                provided = Provided(exchange, stack, thread)
+                for name, need in needs:
+                    given[name] = await provided.value_of(need)
+                return await (function(**given) if waits else thread.run(function, **given))
+        finally:
+            thread.leave()
 
     return providing
-
-
-def _in_thread(function: Callable[..., Any], given: Mapping[str, Any]) -> Awaitable[Any]:
-    work = functools.partial(contextvars.copy_context().run, function, **given)
-    return asyncio.get_running_loop().run_in_executor(None, work)

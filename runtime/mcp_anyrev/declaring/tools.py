@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 from mcp_contract import JsonObject, MissingMembers, check_input_schema, header_parameters
 from mcp_revisions import VERSIONS
 
-from mcp_anyrev.declaring.declared import Icons, Named, check_name, check_options, described, given, name_of
+from mcp_anyrev.declaring.declared import Icons, Named, check_name, check_options, described, given, may_ask, name_of
 from mcp_anyrev.declaring.results import output_schema_of
 from mcp_anyrev.declaring.signatures import read_signature
 from mcp_anyrev.errors import RegistrationError
@@ -29,7 +29,7 @@ _HINTS = {
     "idempotent": "idempotentHint",
     "open_world": "openWorldHint",
 }
-_SWITCHES = (*_HINTS, "ask_in_arguments", "wrap_output", "once")
+_SWITCHES = (*_HINTS, "ask_in_arguments", "wrap_output", "asks", "once")
 
 
 class ToolOptions(TypedDict, total=False):
@@ -51,7 +51,9 @@ class ToolOptions(TypedDict, total=False):
         schemas: `plain` for an input schema without references and composition also where a revision could have them.
         wrap_output: send a result that is no object as `{"result": …}` where only an object can be sent.
         ask_in_arguments: offer it, although it asks, where questions travel in its arguments; true if not given.
-        once: of several attempts to finish one call that has asked, let exactly one go on.
+        asks: false for a function that takes the exchange only to report, and never asks.
+        once: of several attempts to finish one call that has asked, let exactly one go on. A destructive tool that asks does so
+            if not given.
     """
 
     name: str
@@ -69,6 +71,7 @@ class ToolOptions(TypedDict, total=False):
     schemas: Literal["plain"]
     wrap_output: bool
     ask_in_arguments: bool
+    asks: bool
     once: bool
 
 
@@ -132,8 +135,9 @@ def declare_tool(
         annotated = header_parameters(signature.input_schema)
         output_schema = options.get("output_schema") or output_schema_of(signature.returns)
         output = None if output_schema is None else JsonValidator(output_schema)
-        if options.get("once") and not signature.asks:
-            raise ValueError("once is for a tool that asks; this one takes no Exchange")
+        asks = may_ask(signature, options)
+        if options.get("once") and not asks:
+            raise ValueError("once is for a tool that asks; this one takes no Exchange, or is declared with asks=False")
     except SchemaFault as error:
         raise RegistrationError(f"tool {name!r}: its schema cannot be used: {error}") from None
     except ValueError as error:
@@ -145,7 +149,7 @@ def declare_tool(
         description={"name": name, **described(function, options), **given({**schemas, "annotations": hints or None})},
         call=signature.call,
         takes_exchange=signature.takes_exchange,
-        asks=signature.asks,
+        asks=asks,
         path=(registry,),
         arguments=arguments,
         output=output,
@@ -153,7 +157,7 @@ def declare_tool(
         min_revision=options.get("min_revision"),
         plain_schema=options.get("schemas") == "plain",
         wraps_output=options.get("wrap_output", False),
-        once=options.get("once", False),
+        once=options.get("once", asks and options.get("destructive", False)),
         has_header_parameters=bool(annotated),
     )
 

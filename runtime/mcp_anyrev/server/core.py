@@ -18,6 +18,7 @@ from pydantic_core import to_json
 from mcp_anyrev.conversation.calls import Call, Context
 from mcp_anyrev.declaring.lifespans import Lifespans
 from mcp_anyrev.declaring.registry import Registry
+from mcp_anyrev.declaring.threads import Threads
 from mcp_anyrev.http.principals import challenge
 from mcp_anyrev.http.wire import JSON_HEADERS, OK, Response
 from mcp_anyrev.messages import error_message, result_message
@@ -59,7 +60,7 @@ class Core:
         self._attempts = Attempts(registry.name, self._server, settings, self.store, self.hub, clock)
         self._offers: dict[str, Offer] = {}
         self._lifespans = Lifespans(registry)
-        self._declared = DeclaredMethods(self.offer, self._attempts, self._lifespans)
+        self._declared = DeclaredMethods(self.offer, self._attempts, self._lifespans, Threads(settings.limits.threads))
         self.live = Live(registry, settings, self.sessions, self.hub, self._capabilities, self._server, self.refusal)
         self._methods = {version: self._methods_of(adapter) for version, adapter in self.adapters.by_version.items()}
 

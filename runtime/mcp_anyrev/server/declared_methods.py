@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.calls import Call
     from mcp_anyrev.declaring.declared import Declared
     from mcp_anyrev.declaring.lifespans import Lifespans
+    from mcp_anyrev.declaring.threads import Threads
+    from mcp_anyrev.exchange import Exchange
     from mcp_anyrev.server.asking.attempts import Attempts
-    from mcp_anyrev.server.exchange import Exchange
     from mcp_anyrev.server.offers import Offer
 
 Answering = Callable[["Call", JsonObject], Awaitable[bytes]]
@@ -42,12 +43,16 @@ class DeclaredMethods:
         offer: what a revision gets of the registry as it is now.
         attempts: runs what may ask.
         lifespans: the values of the lifespans.
+        threads: where what is not async runs.
     """
 
-    def __init__(self, offer: Callable[[Adapter], Offer], attempts: Attempts, lifespans: Lifespans) -> None:
+    def __init__(
+        self, offer: Callable[[Adapter], Offer], attempts: Attempts, lifespans: Lifespans, threads: Threads
+    ) -> None:
         self._offer = offer
         self._attempts = attempts
         self._lifespans = lifespans
+        self._threads = threads
         self.methods: Mapping[str, Answering] = {
             "tools/list": self._list,
             "tools/call": self._call_tool,
@@ -73,11 +78,11 @@ class DeclaredMethods:
         if tool.has_header_parameters and context.headers is not None:
             adapter.check_param_headers(context.headers, params.get("arguments", {}), tool.description["inputSchema"])
         if offered.direct:
-            result = await run_tool(offered, params.get("arguments", {}), None)
+            result = await run_tool(offered, params.get("arguments", {}), None, self._threads)
             return to_json(adapter.encode_result(call.method, result, offer.server))
 
         def work(own: JsonObject, exchange: Exchange | None) -> Awaitable[JsonObject]:
-            return run_tool(offered, own.get("arguments", {}), exchange)
+            return run_tool(offered, own.get("arguments", {}), exchange, self._threads)
 
         return await self._use(call, tool, tool.name, params, work, once=tool.once)
 
@@ -95,7 +100,7 @@ class DeclaredMethods:
             return ResourceNotFound(uri)  # the values come from the address, so it is none of these resources
 
         def work(own: JsonObject, exchange: Exchange | None) -> Awaitable[JsonObject]:
-            return handled("resource", resource, arguments, exchange, result_of, wrong)
+            return handled("resource", resource, arguments, exchange, self._threads, result_of, wrong)
 
         return await self._use(call, resource, uri, params, work)
 
@@ -106,7 +111,9 @@ class DeclaredMethods:
 
         def work(own: JsonObject, exchange: Exchange | None) -> Awaitable[JsonObject]:
             arguments = own.get("arguments", {})
-            return handled("prompt", prompt, arguments, exchange, lambda value: prompt_result(prompt, value))
+            return handled(
+                "prompt", prompt, arguments, exchange, self._threads, lambda value: prompt_result(prompt, value)
+            )
 
         return await self._use(call, prompt, prompt.key, params, work)
 
@@ -124,7 +131,7 @@ class DeclaredMethods:
             arguments: dict[str, Any] = {"value": typed["value"]}
             if completion.takes_others:
                 arguments["arguments"] = own.get("context", {}).get("arguments", {})
-            return handled("completion", completion, arguments, exchange, completion_result)
+            return handled("completion", completion, arguments, exchange, self._threads, completion_result)
 
         return await self._use(call, completion, of, params, work)
 
@@ -143,5 +150,5 @@ class DeclaredMethods:
             return surrounded(part, values, proceed)(invocation)
 
         if part.takes_exchange:
-            return to_json(await self._attempts.run(call, target, params, run, once=once))
+            return to_json(await self._attempts.run(call, target, params, run, asks=part.asks, once=once))
         return to_json(adapter.encode_result(call.method, await run(params, None), self._offer(adapter).server))

@@ -19,7 +19,8 @@ from mcp_anyrev.server.asking.asking import Suspended
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.declared import Declared
-    from mcp_anyrev.server.exchange import Exchange
+    from mcp_anyrev.declaring.threads import Threads
+    from mcp_anyrev.exchange import Exchange
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -29,6 +30,7 @@ async def handled(
     part: Declared,
     arguments: JsonObject,
     exchange: Exchange | None,
+    threads: Threads,
     result_of: Callable[[Any], JsonObject],
     wrong: Callable[[str], ProtocolError] = InvalidParams,
 ) -> JsonObject:
@@ -39,6 +41,7 @@ async def handled(
         part: what is used.
         arguments: what its function gets.
         exchange: the call, for a function that takes it.
+        threads: where what is not async runs.
         result_of: from what the function returns to the result in canonical form.
         wrong: from words to the error for arguments that the function's own types refuse.
 
@@ -48,7 +51,7 @@ async def handled(
         Suspended: it has asked, and the answer has to come first.
     """
     try:
-        return result_of(await part.call(arguments, exchange))
+        return result_of(await part.call(arguments, exchange, threads))
     except ArgumentFault as fault:
         raise wrong(f"wrong arguments for the {what}: {fault}") from None
     except ToolError as error:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from mcp_contract import Json, JsonObject
 from pydantic_core import from_json, to_json
 
+from mcp_anyrev.exchange import SessionValues
+
 if TYPE_CHECKING:
     from mcp_anyrev.server.sessions import Session
 
 
-class SessionValues:
-    """Values by name, for as long as the session lives.
+class ValuesOfSession(SessionValues):
+    """See `SessionValues`.
 
     Args:
         session: the session.
@@ -29,34 +31,17 @@ class SessionValues:
         self._session = session
 
     async def get(self, name: str, default: Json = None) -> Json:
-        """The value under a name, or the default where there is none."""
+        """See `SessionValues.get`."""
         session = await self._session.now()
         return default if session is None else session.values.get(name, default)
 
     async def set(self, name: str, value: Json) -> None:
-        """Keep a value under a name.
-
-        Raises:
-            ValueError: it cannot be written as JSON.
-        """
+        """See `SessionValues.set`."""
         plain = from_json(to_json(value))
         await self._change(lambda values: {**values, name: plain})
 
     async def update(self, name: str, change: Callable[[Json], Json], default: Json = None) -> Json:
-        """Change a value so that no change at the same time is lost.
-
-        Args:
-            name: its name.
-            change: from the value, or the default where there is none, to the new one. It runs again where another call was
-                faster, so it must do nothing but that.
-            default: what is changed where there is nothing yet.
-
-        Returns:
-            The new value.
-
-        Raises:
-            ValueError: it cannot be written as JSON.
-        """
+        """See `SessionValues.update`."""
         made: Json = None
 
         def changed(values: JsonObject) -> JsonObject:
@@ -68,7 +53,7 @@ class SessionValues:
         return made
 
     async def delete(self, name: str) -> None:
-        """Forget a value; nothing happens where there is none."""
+        """See `SessionValues.delete`."""
         await self._change(lambda values: {key: value for key, value in values.items() if key != name})
 
     async def _change(self, change: Callable[[JsonObject], JsonObject]) -> None:

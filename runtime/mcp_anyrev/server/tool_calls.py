@@ -19,19 +19,23 @@ from mcp_anyrev.errors import ToolError
 from mcp_anyrev.server.asking.asking import Suspended
 
 if TYPE_CHECKING:
-    from mcp_anyrev.server.exchange import Exchange
+    from mcp_anyrev.declaring.threads import Threads
+    from mcp_anyrev.exchange import Exchange
     from mcp_anyrev.server.offers import OfferedTool
 
 log = logging.getLogger("mcp_anyrev.server")
 
 
-async def run_tool(offered: OfferedTool, arguments: JsonObject, exchange: Exchange | None) -> JsonObject:
+async def run_tool(
+    offered: OfferedTool, arguments: JsonObject, exchange: Exchange | None, threads: Threads
+) -> JsonObject:
     """Run a tool once.
 
     Args:
         offered: the tool, as the revision has it.
         arguments: its arguments as sent, without anything that belongs to asking.
         exchange: what a tool that takes one gets.
+        threads: where what is not async runs.
 
     Returns:
         The result in canonical form; one with `isError` where the arguments are wrong or the tool failed.
@@ -47,7 +51,7 @@ async def run_tool(offered: OfferedTool, arguments: JsonObject, exchange: Exchan
         if not offered.losses or not tool.arguments.accepts(arguments):
             return failed(f"wrong arguments: {tool.arguments.faults(arguments)}")
     try:
-        result = tool_result(await tool.call(arguments, exchange), tool.output)
+        result = tool_result(await tool.call(arguments, exchange, threads), tool.output)
         return wrapped(result, tool.description.get("outputSchema")) if offered.wraps_output else result
     except ArgumentFault as fault:
         return failed(f"wrong arguments: {fault}")

@@ -15,7 +15,7 @@ from mcp_contract import CannotAsk, Json, JsonObject, MissingClientCapability
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from mcp_anyrev.errors import ToolError
-from mcp_anyrev.server.asking.questions import Answer, Question
+from mcp_anyrev.questions import Answer, Question
 from mcp_anyrev.server.asking.request_state import Unfinished
 
 if TYPE_CHECKING:

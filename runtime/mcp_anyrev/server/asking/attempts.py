@@ -20,16 +20,17 @@ from mcp_anyrev.server.asking.asking import Asker, Suspended
 from mcp_anyrev.server.asking.pushing import Pusher, sender
 from mcp_anyrev.server.asking.request_state import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
 from mcp_anyrev.server.asking.sealing import Seal
-from mcp_anyrev.server.exchange import Exchange
+from mcp_anyrev.server.exchange import RequestExchange
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
     from mcp_anyrev.conversation.calls import Call
+    from mcp_anyrev.exchange import Exchange
     from mcp_anyrev.settings import Settings
     from mcp_anyrev.storage import Hub, SessionStore
 
-Work = Callable[[JsonObject, Exchange], Awaitable[JsonObject]]
+Work = Callable[[JsonObject, "Exchange"], Awaitable[JsonObject]]
 
 _NONE_GIVEN: Mapping[str, Json] = MappingProxyType({})
 _FIRST_PAUSE_SECONDS = 0.05
@@ -64,7 +65,9 @@ class Attempts:
         self._hub = hub
         self._clock = clock
 
-    async def run(self, call: Call, target: str, params: JsonObject, work: Work, *, once: bool = False) -> JsonObject:
+    async def run(
+        self, call: Call, target: str, params: JsonObject, work: Work, *, asks: bool, once: bool = False
+    ) -> JsonObject:
         """Run one attempt.
 
         Args:
@@ -72,6 +75,7 @@ class Attempts:
             target: which tool, prompt or resource it is for.
             params: its params as sent.
             work: from the params without anything that belongs to asking to a result in canonical form.
+            asks: may the work ask?
             once: may what an attempt left be taken up only once?
 
         Returns:
@@ -82,7 +86,7 @@ class Attempts:
             ProtocolError: the work ended in an error.
         """
         adapter, pusher = call.context.adapter, self._pusher(call)
-        ends = not adapter.can_push_ask and adapter.askable_methods.get(call.method, False)
+        ends = asks and not adapter.can_push_ask and adapter.askable_methods.get(call.method, False)
         keeper: Keeper = self._sealed if adapter.can_ask else self._stored
         purpose, unfinished, given, own = b"", Unfinished(), _NONE_GIVEN, params
         if ends:
@@ -95,7 +99,7 @@ class Attempts:
         while True:
             asker = Asker(call, unfinished, given, pusher)
             try:
-                result = await work(own, Exchange(asker, call))
+                result = await work(own, RequestExchange(asker, call, asks=asks))
                 return adapter.encode_result(call.method, result, self._server(adapter))
             except Suspended:
                 questions = asker.outcome()

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from mcp_anyrev.declaring.model_schemas import form_of
+from mcp_anyrev.questions import Answer, Data, Question, no_answer
 from mcp_anyrev.schemas import SchemaFault, validator_for_text
-from mcp_anyrev.server.asking.questions import Answer, Data, Question, no_answer
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcp_contract import InvalidParams, Json, JsonObject
 from pydantic_core import to_json
 
-from mcp_anyrev.server.asking.questions import Answer, Data, Question, no_answer
+from mcp_anyrev.questions import Answer, Data, Question, no_answer
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter

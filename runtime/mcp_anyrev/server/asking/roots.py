@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from mcp_contract import InvalidParams, Json, JsonObject
 
-from mcp_anyrev.server.asking.questions import Answer, Question
+from mcp_anyrev.questions import Answer, Question
 
 if TYPE_CHECKING:
     from mcp_revisions.canonical import ListRootsResult

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from mcp_contract import InvalidParams, Json, JsonObject
 from pydantic import BaseModel
 
-from mcp_anyrev.server.asking.questions import Answer, Question
+from mcp_anyrev.questions import Answer, Question
 
 if TYPE_CHECKING:
     from mcp_revisions.canonical import CreateMessageResult
