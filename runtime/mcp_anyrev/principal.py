@@ -1,43 +1,68 @@
 """Who sends a request, and what they may do.
 
-Rule: plain data; how somebody is recognised is the business of a transport.
+Rule: plain data; how somebody is recognised is the business of a transport. What belongs to somebody is theirs by their name.
 Specification: basic/authorization#token-handling
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from mcp_contract import Forbidden, Unauthorized
 
+from mcp_anyrev.head import Head
 
-class Principal(str):
-    """The name of who sends a request, and what they may do.
 
-    Args:
-        name: the name; the same for the same person or program each time, and for nobody else.
-        scopes: what they may do.
-        claims: whatever else is known of them.
+@dataclass(frozen=True)
+class Principal:
+    """Who sends a request. Two of the same name are equal.
+
+    Attributes:
+        name: the same for the same person or program each time, and for nobody else.
+        scopes: what they may do; kept as a frozen set.
+        claims: whatever else is known of them; it cannot be changed.
+        of: the application's own object, such as a row of its users; this package does not look at it.
+
+    Raises:
+        ValueError: the name is empty.
+        TypeError: the name is no string, or the scopes are one.
     """
 
-    __slots__ = ("claims", "scopes")
+    name: str
+    scopes: Collection[str] = field(default=frozenset(), compare=False)
+    claims: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    of: Any = field(default=None, compare=False, repr=False)
 
-    scopes: frozenset[str]
-    claims: Mapping[str, Any]
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"the name of a principal is a string, not {self.name!r}")
+        if not self.name:
+            raise ValueError("the name of a principal is empty; give None, not a principal, for nobody in particular")
+        if isinstance(self.scopes, str):
+            raise TypeError(f"scopes are several strings; give [{self.scopes!r}]")
+        object.__setattr__(self, "scopes", frozenset(self.scopes))
+        object.__setattr__(self, "claims", MappingProxyType(dict(self.claims)))
 
-    def __new__(cls, name: str, scopes: Iterable[str] = (), claims: Mapping[str, Any] | None = None) -> Principal:
-        made = super().__new__(cls, name)
-        made.scopes = frozenset(scopes)
-        made.claims = MappingProxyType(dict(claims or {}))
-        return made
-
-    def __reduce__(self) -> tuple[type[Principal], tuple[str, frozenset[str], dict[str, Any]]]:
-        return Principal, (str(self), self.scopes, dict(self.claims))
+    def __str__(self) -> str:
+        return self.name
 
 
-def require_scopes(principal: str | None, scopes: Iterable[str]) -> None:
+Recognised = Principal | str | None
+"""Who sends a request, or only their name; None for nobody in particular."""
+
+Recognise = Callable[[Head], Recognised | Awaitable[Recognised]]
+"""From the head of a request to who sends it. It refuses by raising `Unauthorized` or `Forbidden`."""
+
+
+def name_of(principal: Principal | None) -> str | None:
+    """The name of a principal; None for nobody in particular."""
+    return None if principal is None else principal.name
+
+
+def require_scopes(principal: Principal | None, scopes: Iterable[str]) -> None:
     """Go on only if a principal has all of these scopes.
 
     Raises:
@@ -47,6 +72,6 @@ def require_scopes(principal: str | None, scopes: Iterable[str]) -> None:
     needed = tuple(scopes)
     if principal is None:
         raise Unauthorized("this is only for somebody who is known", scopes=needed)
-    missing = [scope for scope in needed if scope not in getattr(principal, "scopes", ())]
+    missing = [scope for scope in needed if scope not in principal.scopes]
     if missing:
         raise Forbidden(f"this needs the scope {', '.join(missing)}", needed)

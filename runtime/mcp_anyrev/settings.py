@@ -5,13 +5,13 @@ Rule: everything here has a default that is safe on a developer's machine; nothi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcp_anyrev.head import Head
     from mcp_anyrev.http.protected_resource import ProtectedResource
+    from mcp_anyrev.principal import Recognise
     from mcp_anyrev.storage import Hub, SessionStore
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -84,8 +84,8 @@ class Settings:
             contents of single resources.
         page_size: the most things in one page of a list.
         limits: what one client may use up.
-        principal: from the head of a request to the name of who sent it (a `Principal` knows scopes, too), None for nobody in
-            particular. It refuses by raising `Unauthorized` or `Forbidden`; see `BearerVerifier` for a ready one.
+        principal: from the head of a request to who sent it, a `Principal` or only a name; None for nobody in particular. It may be
+            async. It refuses by raising `Unauthorized` or `Forbidden`; see `BearerVerifier` for a ready one.
         protected_resource: what is told of who gives out tokens for this server, at its well-known address.
 
     Raises:
@@ -110,7 +110,7 @@ class Settings:
     announce: Sequence[str] = CHANGES
     page_size: int = 250
     limits: Limits = field(default_factory=Limits)
-    principal: Callable[[Head], str | Awaitable[str | None] | None] | None = None
+    principal: Recognise | None = None
     protected_resource: ProtectedResource | None = None
 
     def __post_init__(self) -> None:

@@ -37,7 +37,7 @@ async def confirmed(ex: Exchange) -> bool:
 
 
 def caller(ex: Exchange) -> str:
-    return ex.principal or "nobody"
+    return "nobody" if ex.principal is None else ex.principal.name
 
 
 Confirmed = Annotated[bool, Depends(confirmed)]

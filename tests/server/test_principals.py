@@ -5,6 +5,7 @@ Citations: basic/authorization#token-handling, basic/authorization#protected-res
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from typing import Any
@@ -48,7 +49,7 @@ def verifier(**changes: Any) -> BearerVerifier:
 
 
 def head(authorization: str | None) -> Head:
-    return Head("POST", {} if authorization is None else {"authorization": authorization})
+    return Head("POST", headers={} if authorization is None else {"authorization": authorization})
 
 
 def registry() -> Registry:
@@ -73,9 +74,11 @@ def registry() -> Registry:
 
 async def test_a_good_token_names_its_principal() -> None:
     principal = await verifier()(head(f"Bearer {token()}"))
-    assert principal == "ada" and principal.scopes == {"mcp:use", "files:read"} and principal.claims["iss"] == ISSUER
+    assert (
+        principal.name == "ada" and principal.scopes == {"mcp:use", "files:read"} and principal.claims["iss"] == ISSUER
+    )
     for audience in ([RESOURCE, "https://other.example"], RESOURCE):
-        assert await verifier()(head(f"bearer  {token(aud=audience)}")) == "ada"
+        assert await verifier()(head(f"bearer  {token(aud=audience)}")) == Principal("ada")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +150,7 @@ async def test_keys_are_fetched_when_needed_kept_and_fetched_anew_for_an_unknown
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)
     for _ in range(3):
-        assert await verify(head(f"Bearer {token()}")) == "ada"
+        assert await verify(head(f"Bearer {token()}")) == Principal("ada")
     assert len(fetched) == 1
     for _ in range(5):  # somebody who makes up keys does not make this server ask all the time
         with pytest.raises(Unauthorized):
@@ -155,7 +158,7 @@ async def test_keys_are_fetched_when_needed_kept_and_fetched_anew_for_an_unknown
     assert len(fetched) == 1
     now += 60
     published.append(OTHER)
-    assert await verify(head(f"Bearer {token(key=OTHER, kid='two')}")) == "ada"
+    assert await verify(head(f"Bearer {token(key=OTHER, kid='two')}")) == Principal("ada")
     assert len(fetched) == 2
 
 
@@ -171,7 +174,7 @@ async def test_keys_that_cannot_be_fetched_let_nobody_in(caplog: pytest.LogCaptu
 async def test_rsa_keys_work_too() -> None:
     key = RSAKey.generate_key(2048, parameters={"kid": "r"})
     verify = verifier(keys=KeySet([key]).as_dict(private=False))
-    assert await verify(head(f"Bearer {token(key=key, algorithm='RS256', kid='r')}")) == "ada"
+    assert await verify(head(f"Bearer {token(key=key, algorithm='RS256', kid='r')}")) == Principal("ada")
 
 
 async def test_a_refusal_says_where_to_get_a_token_and_for_what(adapter: Adapter, binding: str) -> None:
@@ -267,6 +270,86 @@ async def test_one_connection_can_carry_several_principals_and_mixes_none(adapte
             assert (await client.tool("who")).text == name
             assert (await client.tool("write")).status == status
         eve.http = eve_http
+
+
+async def test_the_head_is_the_same_on_every_binding(adapter: Adapter, binding: str) -> None:
+    seen: list[Head] = []
+
+    async def recognise(head: Head) -> Principal:
+        seen.append(head)
+        return Principal("ada", ["read"], {"a": 1}, of=registry)
+
+    made = Registry("heads", "1.0")
+
+    @made.tool
+    async def who(ex: Exchange) -> str:
+        principal = ex.principal
+        assert principal is not None and principal.of is registry
+        return f"{principal} {sorted(principal.scopes)} {dict(principal.claims)}"
+
+    async with (
+        serving(made, Settings(principal=recognise), binding) as url,
+        RawClient(f"{url}?tenant=a%20b&x", adapter, headers={"X-Tenant": "Acme"}) as client,
+    ):
+        assert (await client.tool("who")).text == "ada ['read'] {'a': 1}"
+    head = seen[-1]
+    assert (head.method, head.path, head.query, head.peer) == ("POST", "/mcp", "tenant=a%20b&x", "127.0.0.1")
+    for name in ("x-tenant", "X-Tenant", "X-TENANT"):
+        assert head.headers[name] == head.headers.get(name) == "Acme" and name in head.headers
+    with pytest.raises(TypeError):
+        head.headers["x-tenant"] = "other"  # type: ignore[index]
+    with pytest.raises(AttributeError):
+        head.peer = "10.0.0.1"  # type: ignore[misc]
+
+
+async def test_repeated_header_fields_stand_one_after_the_other_on_every_binding(binding: str) -> None:
+    seen: list[Head] = []
+
+    def recognise(head: Head) -> str:
+        seen.append(head)
+        return "ada"
+
+    async with serving(registry(), Settings(principal=recognise), binding) as url:
+        host, port = url.removeprefix("http://").removesuffix("/mcp").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nX-Way: a\r\nX-Other: b\r\nx-way: c\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+    assert seen[0].headers["X-Way"] == "a, c" and seen[0].headers["x-other"] == "b"
+
+
+def test_a_head_takes_any_mapping_for_headers() -> None:
+    made = Head("GET", headers={"X-One": "1", "x-one": "2", "Other": "3"})
+    assert made.headers["x-ONE"] == "1, 2" and made.headers["other"] == "3"
+    assert Head("GET").headers == {} and Head("GET") == Head("GET", "/", "", {}, None)
+
+
+def test_a_principal_is_who_it_is_by_name_and_cannot_be_changed() -> None:
+    ada = Principal("ada", ["a", "b", "a"], {"secret": "hunter2"}, of=object())
+    assert ada == Principal("ada") != Principal("eve") and hash(ada) == hash(Principal("ada")) and str(ada) == "ada"
+    assert ada.scopes == frozenset({"a", "b"}) and "hunter2" not in repr(ada)
+    with pytest.raises(AttributeError):
+        ada.name = "eve"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        ada.claims["secret"] = "?"  # type: ignore[index]
+
+
+@pytest.mark.parametrize("wrong", [{"name": ""}, {"name": None}, {"name": b"ada"}, {"name": "ada", "scopes": "read"}])
+def test_a_principal_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"principal|scopes"):
+        Principal(**wrong)
+
+
+async def test_a_name_that_is_none_lets_nobody_in(adapter: Adapter) -> None:
+    def recognise(head: Head) -> Any:
+        return head.headers.get("x-name", "ada")
+
+    async with (
+        serving(registry(), Settings(principal=recognise)) as url,
+        RawClient(url, adapter) as client,
+    ):
+        reply = await client.tool("who", change={"X-Name": ""})
+        assert reply.status == adapter.error_statuses["unauthorized"]
 
 
 def test_words_of_a_refusal_cannot_break_out_of_the_header() -> None:

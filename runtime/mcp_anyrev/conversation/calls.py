@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
     from mcp_anyrev.conversation.outbox import Outbox
+    from mcp_anyrev.principal import Principal
     from mcp_anyrev.server.sessions import Session
 
 
@@ -35,7 +36,7 @@ class Context:
 
     adapter: Adapter
     session: Session | None
-    principal: str | None
+    principal: Principal | None
     send: Callable[[bytes], None]
     headers: Mapping[str, str] | None = None
     outbox: Outbox | None = None

@@ -16,6 +16,7 @@ from mcp_anyrev.declaring.dependencies import set_lifespan_value
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.declared import Declared
     from mcp_anyrev.declaring.registry import Registry
+    from mcp_anyrev.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Invocation:
     target: str
     params: JsonObject
     client: Declaration
-    principal: str | None
+    principal: Principal | None
 
 
 Proceed = Callable[[Invocation], Awaitable[JsonObject]]

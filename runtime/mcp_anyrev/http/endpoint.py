@@ -31,6 +31,7 @@ from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.replies import Reply
 from mcp_anyrev.http.wire import JSON_HEADERS, OK, Line, Response
 from mcp_anyrev.messages import parse
+from mcp_anyrev.principal import Principal, name_of
 from mcp_anyrev.server.core import Core
 
 Work = Coroutine[Any, Any, Response | None]
@@ -68,7 +69,7 @@ class Endpoint:
         return await self.front.handle(head, line, lambda principal, line: self._let_in(head, principal, body, line))
 
     def _let_in(
-        self, head: Head, principal: str | None, body: bytes | None, line: Line
+        self, head: Head, principal: Principal | None, body: bytes | None, line: Line
     ) -> Coroutine[Any, Any, Response | None]:
         if head.method != "POST":
             return self._other(head, principal, line)
@@ -76,10 +77,10 @@ class Endpoint:
             raise InvalidRequest(f"the body is larger than {self.body_limit} bytes, came too late or cannot be decoded")
         return self._post(head, principal, parse(body), line)
 
-    async def _post(self, head: Head, principal: str | None, payload: Json, line: Line) -> Response | None:
+    async def _post(self, head: Head, principal: Principal | None, payload: Json, line: Line) -> Response | None:
         headers = head.headers
         name = self._session_name(headers)
-        session = None if name is None else await self._core.sessions.find(name, principal)
+        session = None if name is None else await self._core.sessions.find(name, name_of(principal))
         adapter, refusal = self._core.adapters.select(payload, headers, None if session is None else session.version)
         try:
             if refusal is not None:
@@ -123,7 +124,7 @@ class Endpoint:
         if response.failed or adapter.session_header is None:
             return response
         declaration = adapter.client_declaration(message["params"], None)
-        name = await self._core.sessions.open(adapter.version, context.principal, declaration)
+        name = await self._core.sessions.open(adapter.version, name_of(context.principal), declaration)
         return response._replace(headers={**response.headers, adapter.session_header: name})
 
     async def _take(self, context: Context, headers: Mapping[str, str], message: JsonObject) -> None:
@@ -177,9 +178,9 @@ class Endpoint:
         finally:
             running.remove(call)
 
-    async def _other(self, head: Head, principal: str | None, line: Line) -> Response | None:
+    async def _other(self, head: Head, principal: Principal | None, line: Line) -> Response | None:
         name = self._session_name(head.headers)
-        session = None if name is None else await self._core.sessions.find(name, principal)
+        session = None if name is None else await self._core.sessions.find(name, name_of(principal))
         adapter, refusal = self._core.adapters.select({}, head.headers, None if session is None else session.version)
         try:
             if head.method not in self._methods(adapter) or head.method == "POST":

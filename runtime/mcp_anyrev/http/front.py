@@ -18,11 +18,12 @@ from mcp_anyrev.http.cross_origin import CrossOrigin, SharedLine
 from mcp_anyrev.http.hosts_and_origins import Gate
 from mcp_anyrev.http.principals import recognised
 from mcp_anyrev.http.wire import JSON_HEADERS, OK, Line, Response
+from mcp_anyrev.principal import Principal
 
 if TYPE_CHECKING:
     from mcp_anyrev.server.core import Core
 
-Answering = Callable[[str | None, Line], Awaitable[Response | None]]
+Answering = Callable[[Principal | None, Line], Awaitable[Response | None]]
 """From who it is, and the way back, to the answer; it refuses what it was too early to know more of with a `ProtocolError`."""
 
 
@@ -75,7 +76,7 @@ class Front:
     async def metadata(self, head: Head, line: Line) -> Response | None:
         """Answer a request for the metadata of the protected resource, which anybody may read."""
 
-        async def answer(principal: str | None, line: Line) -> Response:
+        async def answer(principal: Principal | None, line: Line) -> Response:
             resource = self._core.settings.protected_resource
             if head.method != "GET" or resource is None:
                 raise MethodNotAllowed(f"{head.method} is not answered at this address")

@@ -30,6 +30,7 @@ from mcp_anyrev.http.connections import Connections
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.wire import Line, Response
 from mcp_anyrev.messages import parse
+from mcp_anyrev.principal import Principal, name_of
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -73,10 +74,10 @@ class HttpSse:
             The answer; None where it has gone out on the line.
         """
 
-        async def answer(principal: str | None, line: Line) -> Response | None:
+        async def answer(principal: Principal | None, line: Line) -> Response | None:
             if head.method != "GET":
                 return self._not_allowed(head, "GET")
-            await self._connections.serve(principal, address, line)
+            await self._connections.serve(name_of(principal), address, line)
             return None
 
         return await self._front.handle(head, line, answer)
@@ -94,10 +95,10 @@ class HttpSse:
             The answer.
         """
 
-        async def answer(principal: str | None, line: Line) -> Response | None:
+        async def answer(principal: Principal | None, line: Line) -> Response | None:
             if head.method != "POST":
                 return self._not_allowed(head, "POST")
-            session = await self._core.sessions.find(name, principal)
+            session = await self._core.sessions.find(name, name_of(principal))
             if session is None or not session.is_connection:
                 raise SessionUnknown("there is no such connection; open one first")
             if body is None:
@@ -108,7 +109,7 @@ class HttpSse:
 
         return await self._front.handle(head, line, answer)
 
-    async def _take(self, session: Session, principal: str | None, payload: Json) -> Response:
+    async def _take(self, session: Session, principal: Principal | None, payload: Json) -> Response:
         adapter, refusal = self._core.adapters.select(payload, {}, session.version or None)
         try:
             if refusal is not None:
@@ -132,7 +133,7 @@ class HttpSse:
             working.add_done_callback(self._working.discard)
         return Response(adapter.accepted_status)
 
-    def _context(self, adapter: Adapter, session: Session, principal: str | None) -> Context:
+    def _context(self, adapter: Adapter, session: Session, principal: Principal | None) -> Context:
         outbox = Outbox(self._core.settings.limits.queue)
         return Context(adapter, session, principal, outbox.send, None, outbox)
 

@@ -9,22 +9,18 @@ from __future__ import annotations
 import inspect
 import logging
 import re
-from collections.abc import Awaitable, Callable
 
 from mcp_contract import Forbidden, ProtocolError, Unauthorized
 
 from mcp_anyrev.head import Head
+from mcp_anyrev.principal import Principal, Recognise
 
 log = logging.getLogger("mcp_anyrev.server")
 
 _UNQUOTED = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")
 
 
-Recognise = Callable[[Head], str | Awaitable[str | None] | None]
-"""From the head of a request to who sends it; None for nobody in particular. It refuses with `Unauthorized` or `Forbidden`."""
-
-
-async def recognised(recognise: Recognise, head: Head) -> str | None:
+async def recognised(recognise: Recognise, head: Head) -> Principal | None:
     """Who sends a request.
 
     Raises:
@@ -33,7 +29,8 @@ async def recognised(recognise: Recognise, head: Head) -> str | None:
     """
     try:
         found = recognise(head)
-        return await found if inspect.isawaitable(found) else found
+        found = await found if inspect.isawaitable(found) else found
+        return found if found is None or isinstance(found, Principal) else Principal(found)
     except (Unauthorized, Forbidden):
         raise
     except Exception:

@@ -22,6 +22,7 @@ from mcp_anyrev.declaring.threads import Threads
 from mcp_anyrev.http.principals import challenge
 from mcp_anyrev.http.wire import JSON_HEADERS, OK, Response
 from mcp_anyrev.messages import error_message, result_message
+from mcp_anyrev.principal import name_of
 from mcp_anyrev.server.asking.attempts import Attempts
 from mcp_anyrev.server.asking.pushing import posted, sender, topic_of
 from mcp_anyrev.server.declared_methods import DeclaredMethods
@@ -170,7 +171,7 @@ class Core:
             raise InvalidRequest("a client posts requests and notifications; responses are not taken in this revision")
         identifier = message.get("id")
         if isinstance(identifier, str):
-            sent_by = sender(None if context.session is None else context.session.name, context.principal)
+            sent_by = sender(None if context.session is None else context.session.name, name_of(context.principal))
             await self.hub.publish(topic_of(identifier), posted(sent_by, message))
 
     def _methods_of(self, adapter: Adapter) -> dict[str, Answering]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mcp_contract import InvalidParams, InvalidRequest, JsonObject
 from pydantic_core import to_json
 
+from mcp_anyrev.principal import name_of
 from mcp_anyrev.server.audience import Subscription
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Subscriptions:
             lambda: None if ended.done() else ended.set_result(None),
         )
         call.context.endless = True
-        with self._quota.one_more(call.context.principal):
+        with self._quota.one_more(name_of(call.context.principal)):
             await self._bus.ready()
             subscription.send_notification(ACKNOWLEDGED, {"notifications": honoured})
             if honoured and not self._ending:

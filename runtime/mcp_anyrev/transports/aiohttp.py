@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from aiohttp import web
 from aiohttp.http_exceptions import ContentEncodingError
-from multidict import CIMultiDict, CIMultiDictProxy
 
 from mcp_anyrev.declaring.registry import Registry
 from mcp_anyrev.head import Head
@@ -101,7 +100,8 @@ async def answered(
 ) -> web.StreamResponse:
     """What `handle` makes of the head of a request and the way back, as aiohttp has it."""
     line = _Line(request, departures)
-    response = await handle(Head(request.method, _headers(request.headers), request.path), line)
+    query = request.raw_path.partition("?")[2]
+    response = await handle(Head(request.method, request.path, query, request.headers, request.remote), line)
     if response is not None:
         return web.Response(body=response.body, status=response.status, headers=response.headers)
     if line.response is None:  # nobody is there; what is returned goes nowhere
@@ -162,10 +162,3 @@ async def _pieces(request: web.BaseRequest, limit: int) -> bytes | None:
             return None
         pieces.append(piece)
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-
-def _headers(fields: CIMultiDictProxy[str]) -> Mapping[str, str]:
-    """Header fields by name; of a repeated field the values stand one after the other, as HTTP joins them."""
-    if len({name.lower() for name in fields}) == len(fields):
-        return fields
-    return CIMultiDict({name: ", ".join(fields.getall(name)) for name in fields})

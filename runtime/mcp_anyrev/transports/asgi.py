@@ -11,6 +11,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
+from multidict import CIMultiDict
+
 from mcp_anyrev.conversation.at_once import Bounded
 from mcp_anyrev.declaring.registry import Registry
 from mcp_anyrev.head import Head
@@ -119,7 +121,15 @@ def own_path(scope: Scope) -> str:
 
 
 async def _answer(scope: Scope, receive: Receive, line: _Line, limits: Limits, handle: Handle) -> None:
-    head = Head(scope["method"], _headers(scope["headers"]), scope.get("path", "/"))
+    fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+    client = scope.get("client")
+    head = Head(
+        scope["method"],
+        scope.get("path", "/"),
+        scope.get("query_string", b"").decode("latin-1"),
+        CIMultiDict(fields),
+        None if client is None else client[0],
+    )
     try:
         body, complete = await Bounded(_body(receive, limits.body_bytes), limits.body_seconds)
     except TimeoutError:
@@ -178,18 +188,6 @@ async def _body(receive: Receive, limit: int) -> tuple[bytes | None, bool]:
         pieces.append(piece)
         if not message.get("more_body", False):
             return (pieces[0] if len(pieces) == 1 else b"".join(pieces)), True
-
-
-def _headers(lines: list[tuple[bytes, bytes]]) -> Mapping[str, str]:
-    """Header fields by name; of a repeated field the values stand one after the other, as HTTP joins them."""
-    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in lines}
-    if len(headers) == len(lines):
-        return headers
-    headers.clear()
-    for name, value in lines:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        headers[key] = f"{headers[key]}, {text}" if key in headers else text
-    return headers
 
 
 def _field_lines(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

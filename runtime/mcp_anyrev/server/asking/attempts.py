@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from mcp_contract import InternalError, Json, JsonObject
 
+from mcp_anyrev.principal import name_of
 from mcp_anyrev.server.asking.asking import Asker, Suspended
 from mcp_anyrev.server.asking.pushing import Pusher, sender
 from mcp_anyrev.server.asking.request_state import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
@@ -92,7 +93,7 @@ class Attempts:
         if ends:
             own, given, state = adapter.read_answers(params)
             arguments = own.get("arguments", {})
-            purpose = purpose_of(self._name, call.context.principal, call.method, target, arguments)
+            purpose = purpose_of(self._name, name_of(call.context.principal), call.method, target, arguments)
             if state is not None:
                 unfinished = await keeper.load(state, purpose, once)
         pauses = _pauses(self._settings.ask_timeout_seconds)
@@ -111,7 +112,7 @@ class Attempts:
 
     def _pusher(self, call: Call) -> Pusher:
         context = call.context
-        asked = sender(None if context.session is None else context.session.name, context.principal)
+        asked = sender(None if context.session is None else context.session.name, name_of(context.principal))
         return Pusher(context.adapter, asked, self._hub, context.send, self._settings.ask_timeout_seconds)
 
     @cached_property
