@@ -5,6 +5,10 @@ Rule: only the words of a `ToolError` reach a client; whatever else a handler ra
 
 from __future__ import annotations
 
+from mcp_contract import Forbidden, InvalidParams, ResourceNotFound, Unauthorized
+
+__all__ = ["Forbidden", "InvalidParams", "RegistrationError", "ResourceNotFound", "ToolError", "Unauthorized"]
+
 
 class RegistrationError(ValueError):
     """A declaration that cannot be served. The text names the thing and the reason."""

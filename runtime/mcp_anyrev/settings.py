@@ -1,26 +1,73 @@
 """How a server is run, as against what it offers.
 
-Rule: everything here has a default that is safe on a developer's machine; nothing here belongs to a registry.
+Rule: everything here has a default that is safe on a developer's machine; nothing here belongs to a registry. What cannot work is
+refused where it is made, all of it at once.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import Annotated, Literal
 
-if TYPE_CHECKING:
-    from mcp_anyrev.http.protected_resource import ProtectedResource
-    from mcp_anyrev.principal import Recognise
-    from mcp_anyrev.storage import Hub, SessionStore
+from pydantic import AfterValidator, ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from mcp_anyrev.principal import Recognise
+from mcp_anyrev.protected_resource import ProtectedResource
+from mcp_anyrev.storage import Hub, SessionStore
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """The names under which a machine reaches itself."""
 
+_SHORTEST_KEY_BYTES = 16
+_AUTHORITY = r"(\[[0-9A-Fa-f:.]+\]|[^\s/:@\[\]?#]+)(:\d{1,5})?"
+_HOST = re.compile(rf"\*|{_AUTHORITY}")
+_ORIGIN = re.compile(rf"\*|([A-Za-z][A-Za-z0-9+.-]*://)?{_AUTHORITY}")
 
-@dataclass(frozen=True)
+
+def _shaped(pattern: re.Pattern[str], words: str) -> AfterValidator:
+    def check(value: str) -> str:
+        if pattern.fullmatch(value) is None:
+            raise ValueError(f"{value!r} is not {words}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _known(revisions: Sequence[str] | None) -> Sequence[str] | None:
+    from mcp_revisions import AdapterSet
+
+    if revisions is not None:
+        AdapterSet(revisions)
+    return revisions
+
+
+Count = Annotated[int, Field(gt=0)]
+"""How many, or how many bytes: at least one."""
+
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+"""How long; longer than nothing."""
+
+Delay = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""How long; it may be no time at all."""
+
+Host = Annotated[str, _shaped(_HOST, "`*`, `name` or `name:port`, without a scheme and a path")]
+Origin = Annotated[str, _shaped(_ORIGIN, "`*`, `name`, `name:port` or `scheme://name:port`, without a path")]
+Secret = Annotated[bytes, Field(min_length=_SHORTEST_KEY_BYTES)]
+
+Announced = Literal["tools", "prompts", "resources", "updates"]
+"""What a server can announce changes of: its three lists, and the contents of single resources."""
+
+CHANGES: tuple[Announced, ...] = ("tools", "prompts", "resources", "updates")
+
+_CHECKED = ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
+
+
+@dataclass(frozen=True, kw_only=True, config=_CHECKED)
 class Limits:
-    """What one client may use up.
+    """What one client may use up, and all of them together.
 
     Attributes:
         body_bytes: the largest body that is read.
@@ -34,32 +81,35 @@ class Limits:
         queue: the most messages that wait for a slow reader; a handler that has more to say waits.
         calls_of_connection: the most calls that go on at once on one connection of HTTP+SSE.
         threads: the most threads in which handlers and dependencies run that are not async.
+        stored_bytes: the most that is kept of all sessions and unfinished calls; see `SessionStore` for what goes first.
+        stored_bytes_of_principal: the most of those of one principal.
         kept_streams: the most streams that are kept in memory to be taken up again.
         kept_events: the most events of each that are kept.
         kept_bytes: the most bytes of all.
+
+    Raises:
+        ValueError: a number is not one, or not above zero. It names every one.
     """
 
-    body_bytes: int = 4 * 1024 * 1024
-    body_seconds: float = 30
-    call_seconds: float = 3600
-    batch_messages: int = 100
-    sessions: int = 10_000
-    streams_of_session: int = 32
-    streams_of_principal: int = 10_000
-    subscriptions: int = 1_000
-    queue: int = 1_000
-    calls_of_connection: int = 256
-    threads: int = 40
-    kept_streams: int = 2_000
-    kept_events: int = 256
-    kept_bytes: int = 16 * 1024 * 1024
+    body_bytes: Count = 4 * 1024 * 1024
+    body_seconds: Seconds = 30
+    call_seconds: Seconds = 3600
+    batch_messages: Count = 100
+    sessions: Count = 10_000
+    streams_of_session: Count = 32
+    streams_of_principal: Count = 10_000
+    subscriptions: Count = 1_000
+    queue: Count = 1_000
+    calls_of_connection: Count = 256
+    threads: Count = 40
+    stored_bytes: Count = 64 * 1024 * 1024
+    stored_bytes_of_principal: Count = 16 * 1024 * 1024
+    kept_streams: Count = 2_000
+    kept_events: Count = 256
+    kept_bytes: Count = 16 * 1024 * 1024
 
 
-CHANGES = ("tools", "prompts", "resources", "updates")
-"""What a server can announce changes of: its three lists, and the contents of single resources."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, config=_CHECKED)
 class Settings:
     """How a server is run.
 
@@ -67,8 +117,8 @@ class Settings:
         revisions: the revisions that are served; None for all.
         store: where sessions and unfinished questions are kept; None for this process's memory.
         hub: how an answer finds the worker that waits for it; None for this process's memory.
-        keys: secrets that seal what travels through a client. The first seals, all of them open. Without any, a secret is
-            made for this process, so a round trip cannot end on another.
+        keys: secrets, each of at least 16 bytes, that seal what travels through a client. The first seals, all of them open. Without any,
+            a secret is made for this process, so a round trip cannot end on another.
         ask_timeout_seconds: how long a pushed question waits for its answer.
         state_ttl_seconds: how long an unfinished call can be finished.
         session_ttl_seconds: how long an unused session is kept.
@@ -89,33 +139,26 @@ class Settings:
         protected_resource: what is told of who gives out tokens for this server, at its well-known address.
 
     Raises:
-        ValueError: `announce` names something else, or a page is to hold nothing.
+        ValueError: something cannot work. It names every member that cannot, and what was allowed.
     """
 
-    revisions: Sequence[str] | None = None
+    revisions: Annotated[Sequence[str] | None, AfterValidator(_known)] = None
     store: SessionStore | None = None
     hub: Hub | None = None
-    keys: Sequence[bytes] = ()
-    ask_timeout_seconds: float = 120
-    state_ttl_seconds: float = 600
-    session_ttl_seconds: float = 3600
-    head_delay_seconds: float = 2
-    keep_alive_seconds: float = 15
-    retry_seconds: float = 1
-    kept_seconds: float = 300
-    shutdown_seconds: float = 2
+    keys: Sequence[Secret] = field(default=(), repr=False)
+    ask_timeout_seconds: Seconds = 120
+    state_ttl_seconds: Seconds = 600
+    session_ttl_seconds: Seconds = 3600
+    head_delay_seconds: Delay = 2
+    keep_alive_seconds: Seconds = 15
+    retry_seconds: Delay = 1
+    kept_seconds: Seconds = 300
+    shutdown_seconds: Delay = 2
     listen: bool = True
-    allowed_hosts: Sequence[str] = LOOPBACK
-    allowed_origins: Sequence[str] = LOOPBACK
-    announce: Sequence[str] = CHANGES
-    page_size: int = 250
+    allowed_hosts: Sequence[Host] = LOOPBACK
+    allowed_origins: Sequence[Origin] = LOOPBACK
+    announce: Sequence[Announced] = CHANGES
+    page_size: Count = 250
     limits: Limits = field(default_factory=Limits)
     principal: Recognise | None = None
     protected_resource: ProtectedResource | None = None
-
-    def __post_init__(self) -> None:
-        unknown = [kind for kind in self.announce if kind not in CHANGES]
-        if isinstance(self.announce, str) or unknown:
-            raise ValueError(f"announce has {unknown or self.announce!r}; changes are {', '.join(CHANGES)}")
-        if self.page_size < 1:
-            raise ValueError(f"page_size is {self.page_size}; a page holds at least one thing")

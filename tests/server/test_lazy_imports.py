@@ -20,7 +20,7 @@ def test_the_package_imports_nothing_until_a_name_is_used() -> None:
     assert not imported_by("import mcp_anyrev") & {*HEAVY, "pydantic"}
 
 
-@pytest.mark.parametrize("name", ["Registry", "Exchange", "elicit", "Settings", "ToolError"])
+@pytest.mark.parametrize("name", ["Registry", "Exchange", "elicit", "Settings", "ToolError", "Head", "Principal"])
 def test_declaring_imports_neither_a_server_nor_a_cipher(name: str) -> None:
     assert not imported_by(f"from mcp_anyrev import {name}") & {"aiohttp", "click", "cryptography", "jsonschema_rs"}
 
@@ -35,5 +35,5 @@ def test_every_public_name_is_there_and_nothing_else() -> None:
     assert set(mcp_anyrev.__all__) <= set(dir(mcp_anyrev))
     for name in mcp_anyrev.__all__:
         assert getattr(mcp_anyrev, name) is not None
-    with pytest.raises(AttributeError, match=r"^module 'mcp_anyrev' has no attribute 'nonsense'$"):
+    with pytest.raises(AttributeError, match=r"mcp_anyrev.* nonsense"):
         _ = mcp_anyrev.nonsense

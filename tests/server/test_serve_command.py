@@ -60,6 +60,10 @@ async def test_it_serves_old_clients_too() -> None:
         (["serve", "examples/gates.py:absent"], "examples/gates.py has nothing named 'absent'"),
         (["serve", "examples/gates.py:Nothing"], "'Nothing' in examples/gates.py is a ModelMetaclass, not a Registry"),
         (["serve", "examples/gates.py:registry", "--revisions", "banana"], "banana; known: "),
+        (
+            ["serve", "examples/gates.py:registry", "--allow-host", "https://shop.example"],
+            "'https://shop.example' is not `*`, `name` or `name:port`",
+        ),
         (["serve", "examples/gates.py:registry", "--port", "x"], "'x' is not a valid integer"),
         (
             ["serve", "examples/gates.py:registry", "--transport", "sse", "--revisions", NEWEST],

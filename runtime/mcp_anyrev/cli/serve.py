@@ -60,6 +60,8 @@ def serve(
     import asyncio
     import sys
 
+    from pydantic import ValidationError
+
     from mcp_anyrev.cli.targets import TargetFault, load_registry
     from mcp_anyrev.settings import LOOPBACK, Settings
 
@@ -71,7 +73,14 @@ def serve(
         raise click.BadParameter(
             f"none of these is served over sse: {', '.join(revisions or ())}", param_hint="--revisions"
         )
-    settings = Settings(revisions=revisions, allowed_hosts=(*LOOPBACK, *hosts), allowed_origins=(*LOOPBACK, *origins))
+    try:
+        settings = Settings(
+            revisions=revisions, allowed_hosts=(*LOOPBACK, *hosts), allowed_origins=(*LOOPBACK, *origins)
+        )
+    except ValidationError as faults:
+        raise click.UsageError(
+            "; ".join(fault["msg"].removeprefix("Value error, ") for fault in faults.errors())
+        ) from None
     path = path or _PATHS[transport]
     try:
         asyncio.run(_run(registry, settings, host, port, transport, path))

@@ -7,11 +7,12 @@ what is put is never changed afterwards.
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from mcp_contract import Json, JsonObject
 
 
+@runtime_checkable
 class SessionStore(Protocol):
     """Values under unguessable keys, each for a limited time."""
 
@@ -44,6 +45,7 @@ class Listener(Protocol):
         ...
 
 
+@runtime_checkable
 class Hub(Protocol):
     """Messages from any worker to whoever listens on any worker."""
 

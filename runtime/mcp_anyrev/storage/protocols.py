@@ -8,7 +8,7 @@ something has happened.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from mcp_anyrev.storage.keys import Key
 
@@ -27,6 +27,7 @@ class Stored(NamedTuple):
     seconds: float
 
 
+@runtime_checkable
 class SessionStore(Protocol):
     """Values, each for a limited time.
 
@@ -118,6 +119,7 @@ class Reading(NamedTuple):
     missed: bool
 
 
+@runtime_checkable
 class Hub(Protocol):
     """Messages from any worker to readers on any worker.
 

@@ -1,0 +1,30 @@
+# The public names, and where they are. `__init__.py` reads this file, so nothing but such imports can stand here.
+
+from .declaring.around import Around as Around
+from .declaring.around import Invocation as Invocation
+from .declaring.around import Proceed as Proceed
+from .declaring.changes import Change as Change
+from .declaring.dependencies import Depends as Depends
+from .declaring.dependencies import lifespan_value as lifespan_value
+from .declaring.registry import Registry as Registry
+from .errors import Forbidden as Forbidden
+from .errors import InvalidParams as InvalidParams
+from .errors import RegistrationError as RegistrationError
+from .errors import ResourceNotFound as ResourceNotFound
+from .errors import ToolError as ToolError
+from .errors import Unauthorized as Unauthorized
+from .exchange import Exchange as Exchange
+from .head import Head as Head
+from .http.bearer import BearerVerifier as BearerVerifier
+from .principal import Principal as Principal
+from .principal import Recognise as Recognise
+from .protected_resource import ProtectedResource as ProtectedResource
+from .questions import Answer as Answer
+from .questions import Question as Question
+from .server.asking.elicitation import elicit as elicit
+from .server.asking.roots import roots as roots
+from .server.asking.sampling import sample as sample
+from .settings import Limits as Limits
+from .settings import Settings as Settings
+from .transports.asgi import asgi as asgi
+from .transports.http_sse import SseEndpoint as SseEndpoint
