@@ -2,13 +2,14 @@
 
 Rule: all answer the same call with the same word. A library that is not installed is left out, which the table shows.
 
-    python benchmarks/servers.py KIND
+    python benchmarks/servers.py KIND uvloop|asyncio
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import importlib.util
 import socket
 import subprocess
@@ -118,7 +119,9 @@ async def _on_uvicorn(application: Any, lifespan: Any = "on") -> None:
     logging.disable(logging.CRITICAL)  # a line for each request would be measured, too
     listening = socket.create_server(("127.0.0.1", 0))
     print(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", flush=True)
-    options = uvicorn.Config(application, log_level="error", access_log=False, lifespan=lifespan)
+    options = uvicorn.Config(
+        application, log_level="error", access_log=False, lifespan=lifespan, timeout_keep_alive=600
+    )
     await uvicorn.Server(options).serve(sockets=[listening])
 
 
@@ -132,6 +135,9 @@ SERVERS: dict[str, tuple[Callable[[], Awaitable[None]], str, str | None]] = {
 }
 """What is measured: what serves it, the module that it needs, and what it is compared with."""
 
+OTHERS = ("mcp on uvicorn", "fastmcp on uvicorn")
+"""Those that are here for comparison only."""
+
 
 def installed() -> list[str]:
     """The servers that can run here."""
@@ -139,9 +145,9 @@ def installed() -> list[str]:
 
 
 @contextlib.contextmanager
-def process(name: str) -> Iterator[tuple[str, int]]:
-    """A server process; gives its URL and its id."""
-    child = subprocess.Popen([sys.executable, __file__, name], stdout=subprocess.PIPE, text=True)
+def process(name: str, loop: str) -> Iterator[tuple[str, int]]:
+    """A server process, on an event loop; gives its URL and its id."""
+    child = subprocess.Popen([sys.executable, __file__, name, loop], stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout is not None
         yield child.stdout.readline().strip(), child.pid
@@ -150,5 +156,12 @@ def process(name: str) -> Iterator[tuple[str, int]]:
         child.wait(10)
 
 
+def main(name: str, loop: str) -> None:
+    """Run one of them until the process is ended."""
+    factory = importlib.import_module(loop).new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        runner.run(SERVERS[name][0]())  # type: ignore[arg-type]  # each of them is a coroutine function
+
+
 if __name__ == "__main__":
-    asyncio.run(SERVERS[sys.argv[1]][0]())  # type: ignore[arg-type]  # each of them is a coroutine function
+    main(sys.argv[1], sys.argv[2])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 from mcp_contract import Declaration, Json
 
 if TYPE_CHECKING:
+    from mcp_anyrev.principal import Principal
     from mcp_anyrev.questions import Answer, Question
 
 Data = TypeVar("Data")
@@ -70,7 +71,7 @@ class Exchange(Protocol):
     __slots__ = ()
 
     client: Declaration
-    principal: str | None
+    principal: Principal | None
 
     async def ask(self, key: str, question: Question[Data]) -> Answer[Data]:
         """Put a question to the client: to the person behind it, to its model, or for its roots.
