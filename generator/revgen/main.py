@@ -17,6 +17,8 @@ COMMANDS = {
     "import": "revgen.commands.import_schema",
     "new": "revgen.commands.new",
     "remove": "revgen.commands.remove",
+    "vectors": "revgen.commands.vectors",
+    "accept": "revgen.commands.accept",
     "lint": "revgen.commands.lint",
     "generate": "revgen.commands.generate",
     "check": "revgen.commands.check",

@@ -22,6 +22,7 @@ ROOMS = (
     "adapters",
     "differences",
     "documents",
+    "vectors",
     "writing",
     "editing",
     "commands",

@@ -6,75 +6,22 @@ import copy
 import json
 from typing import Any
 
-from revgen.canonical.merge import merge
+from revgen.canonical.merge import merge, published_aliases
 from revgen.canonical.rules import Rules
 from revgen.reading.located import Problems
+from revgen.schemas.methods import sendable
 from revgen.schemas.references import reference
+from revgen.schemas.shapes import references
 
 Schemas = dict[str, dict[str, Any]]
 
-WANTED = [
-    "Annotations",
-    "AudioContent",
-    "BlobResourceContents",
-    "CallToolRequestParams",
-    "CallToolResult",
-    "ClientCapabilities",
-    "CompleteRequestParams",
-    "CompleteResult",
-    "ContentBlock",
-    "CreateMessageRequest",
-    "CreateMessageRequestParams",
-    "CreateMessageResult",
-    "DiscoverResult",
-    "ElicitRequest",
-    "ElicitRequestFormParams",
-    "ElicitRequestParams",
-    "ElicitRequestURLParams",
-    "ElicitResult",
-    "EmbeddedResource",
-    "EmptyResult",
-    "GetPromptRequestParams",
-    "GetPromptResult",
-    "Icon",
-    "ImageContent",
-    "Implementation",
-    "InitializeRequestParams",
-    "InitializeResult",
-    "InputRequest",
-    "ListPromptsResult",
-    "ListResourceTemplatesResult",
-    "ListResourcesResult",
-    "ListRootsRequest",
-    "ListRootsResult",
-    "ListToolsResult",
-    "LoggingLevel",
-    "LoggingMessageNotificationParams",
-    "ProgressNotificationParams",
-    "Prompt",
-    "PromptArgument",
-    "PromptMessage",
-    "ReadResourceRequestParams",
-    "ReadResourceResult",
-    "Resource",
-    "ResourceLink",
-    "ResourceTemplate",
-    "ResourceTemplateReference",
-    "Role",
-    "Root",
-    "SamplingMessage",
-    "ServerCapabilities",
-    "SubscriptionFilter",
-    "TextContent",
-    "TextResourceContents",
-    "Tool",
-    "ToolAnnotations",
-    "ToolExecution",
-]
 
-
-def test_what_handlers_and_callers_need_is_there(canonical: dict[str, Any]) -> None:
-    assert set(WANTED) <= canonical["$defs"].keys()
+def test_what_any_revision_sends_is_there_with_all_that_it_refers_to(
+    canonical: dict[str, Any], schemas: Schemas
+) -> None:
+    wanted = {root.canonical for revision in schemas for root in sendable(schemas, revision)}
+    assert wanted <= canonical["$defs"].keys()
+    assert {*references(canonical)} <= canonical["$defs"].keys()
 
 
 def test_nothing_of_the_wire_is(canonical: dict[str, Any]) -> None:
@@ -93,23 +40,27 @@ def test_nothing_of_the_wire_is(canonical: dict[str, Any]) -> None:
     assert "jsonrpc" not in json.dumps(canonical)
 
 
-def test_members_of_all_revisions_are_together(canonical: dict[str, Any]) -> None:
-    tool = canonical["$defs"]["Tool"]
-    assert set(tool["properties"]) == {
-        "_meta",
-        "annotations",
-        "description",
-        "execution",
-        "icons",
-        "inputSchema",
-        "name",
-        "outputSchema",
-        "title",
-    }
-    assert tool["required"] == ["inputSchema", "name"]
-    assert canonical["$defs"]["CallToolResult"]["required"] == ["content"]
+def test_members_of_all_revisions_are_together(canonical: dict[str, Any], schemas: Schemas, rules: Rules) -> None:
+    compared = 0
+    for name, merged in canonical["$defs"].items():
+        published = [schema["$defs"].get(alias(name, schema, rules)) for schema in schemas.values()]
+        here = [definition for definition in published if definition is not None and "properties" in definition]
+        if None in published or "properties" not in merged or len(here) < len(published):
+            continue
+        compared += 1
+        left_out = {f"{name}.{member}" for member in ("id", "jsonrpc")}
+        members = {member for definition in here for member in definition["properties"]}
+        assert merged["properties"].keys() == {one for one in members if f"{name}.{one}" not in left_out}, name
+        required = set.intersection(*(set(definition.get("required", [])) for definition in here))
+        assert set(merged.get("required", [])) == required & merged["properties"].keys(), name
+    assert compared > 10
     assert canonical["$defs"]["TextContent"]["properties"]["annotations"] == reference("Annotations")
-    assert canonical["$defs"]["ElicitRequestURLParams"]["required"] == ["message", "mode", "url"]
+
+
+def alias(name: str, schema: dict[str, Any], rules: Rules) -> str:
+    """What a revision calls a type of the vocabulary."""
+    known = {canonical: published for published, canonical in published_aliases(schema, rules).items()}
+    return known.get(name, name)
 
 
 def test_listed_members_are_plain(canonical: dict[str, Any]) -> None:

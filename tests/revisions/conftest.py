@@ -67,13 +67,22 @@ class Project:
         file.write_bytes(schema)
         return file
 
-    def pytest(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run tests of the project on what was generated in the copy."""
+    def add_vectors(self) -> None:
+        """Copy the vectors and the tests that run them."""
+        for folder in ("adapters", "vectors"):
+            shutil.copytree(
+                REPOSITORY / "tests" / folder,
+                self.root / "tests" / folder,
+                ignore=shutil.ignore_patterns("__pycache__"),
+            )
+
+    def pytest(self, *arguments: str, root: pathlib.Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
+        """Run tests on what was generated in the copy: those of the project, or those that were copied as well."""
         environment = {**os.environ, "PYTHONPATH": str(self.root / "generated")}
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
         return subprocess.run(
             command,
-            cwd=REPOSITORY,
+            cwd=root,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

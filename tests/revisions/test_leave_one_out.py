@@ -16,7 +16,8 @@ from revgen.specification.loading import Specification, load_specification
 from .conftest import REPOSITORY, VERSIONS, Project, is_part_of, render_quickly
 
 SECTION = "    # --- What is sent of each type, from the schemas ---"
-FULL = "2025-11-25"
+# One with others on both sides.
+FULL = VERSIONS[-2]
 
 
 def own_text(adapter: str) -> str:

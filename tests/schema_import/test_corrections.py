@@ -192,4 +192,7 @@ def test_the_corrections_of_this_project_are_all_needed() -> None:
     problems = Problems()
     schemas = load_schemas(ROOT, load_revisions(ROOT, problems), problems)
     assert problems.found == []
-    assert "integer" not in json.dumps(schemas["2026-07-28"]["$defs"]["JSONValue"])
+    # Half of JSON would be no JSON value otherwise.
+    values = [schema["$defs"]["JSONValue"] for schema in schemas.values() if "JSONValue" in schema["$defs"]]
+    assert values
+    assert "integer" not in json.dumps(values)

@@ -19,6 +19,7 @@ import click
 
 from ..reading.located import Problem, SpecificationError
 from ..specification.loading import load_specification
+from ..vectors.files import marks
 
 _MARK = pathlib.PurePath("specs", "revisions.yaml")
 
@@ -94,10 +95,11 @@ def require_revision(version: str, versions: collections.abc.Sequence[str]) -> N
 
 def found_by_lint(root: pathlib.Path) -> tuple[Problem, ...]:
     """What `revgen lint` has to say now."""
+    waiting = tuple(Problem(place, f"to be reviewed: {why}", "mark") for place, why in marks(root))
     try:
-        return load_specification(root).remarks
+        return (*load_specification(root).remarks, *waiting)
     except SpecificationError as error:
-        return error.problems
+        return (*error.problems, *waiting)
 
 
 def hint_at_remarks(remarks: collections.abc.Sequence[Problem]) -> None:

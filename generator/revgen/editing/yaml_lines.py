@@ -152,6 +152,30 @@ class Document:
             before, behind = self.source[line][:column], self.source[line][node.end_mark.column :]
             self.replace_line(line, f"{before}{scalar(value)}{behind}")
 
+    def cut_key(self, mapping: yaml.MappingNode, key: yaml.Node) -> None:
+        """Take one key with its value out of a mapping that has others.
+
+        Raises:
+            SpecificationError: it stands so that no cut leaves all else as it is.
+        """
+        pairs = mapping.value
+        place = next(number for number, (known, _) in enumerate(pairs) if known is key)
+        start, end = key.start_mark, pairs[place][1].end_mark
+        following = pairs[place + 1][0].start_mark if place + 1 < len(pairs) else None
+        line = self.source[start.line]
+        alone = not line[: start.column].strip()
+        if alone and not mapping.flow_style:
+            self._cuts.update(range(start.line, self._last_line(pairs[place][1]) + 1))
+        elif following is not None and following.line == start.line == end.line:
+            self.replace_line(start.line, line[: start.column] + line[following.column :])
+        elif alone and following is not None and following.line == end.line + 1 == start.line + 1:
+            self._cuts.add(start.line)
+        elif following is None and place and start.line == end.line:
+            before = re.sub(r",\s*$", "", line[: start.column])
+            self.replace_line(start.line, before + line[end.column :])
+        else:
+            raise self.complaint(start.line, start.column, f"'{key.value}' shares its line; give it a line of its own")
+
     def touches(self, line: int) -> bool:
         """Whether a line was cut, or something was added before it."""
         return line in self._cuts or line in self._added
