@@ -14,6 +14,7 @@ import click
 
 # Commands in the order in which `--help` lists them, with their modules.
 COMMANDS = {
+    "pages": "revgen.commands.pages",
     "import": "revgen.commands.import_schema",
     "new": "revgen.commands.new",
     "remove": "revgen.commands.remove",

@@ -28,6 +28,10 @@ def marked_toy(toy: Toy, tmp_path: pathlib.Path) -> Toy:
     file = tmp_path / "schema.json"
     file.write_text(json.dumps(schema), "utf-8")
     assert toy.run("new", NEW, "--schema", str(file), "--like", OLD).exit_code == 0
+    # What else it wants is written down, so that marks are all that is left.
+    pages = (toy.root / f"specs/pages/{OLD}.txt").read_text("utf-8")
+    (toy.root / f"specs/pages/{NEW}.txt").write_text(pages, "utf-8")
+    toy.replace("specs/words.yaml", "  mark:", "  scent: What it smells of.\n  mark:")
     return toy
 
 

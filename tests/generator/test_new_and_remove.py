@@ -30,6 +30,13 @@ answers:
     line_end: {is: "\\n", cite: "page: transports#stdio"}
 """
 
+# What is still to be written down for it, which ends nothing.
+REMARKS = [
+    "there is no specs/pages/2003-03-03.txt, so citations are not held against the pages of 2003-03-03; "
+    "'revgen pages 2003-03-03 FOLDER' writes it",
+    "'Letter.scent' has no words; allowed: a line among the 'members' of 'Letter'",
+]
+
 
 @pytest.fixture
 def schema(tmp_path: pathlib.Path) -> str:
@@ -85,8 +92,8 @@ def test_lint_and_check_find_marks_and_generate_goes_on(toy: Toy, schema: str) -
     toy.run("new", NEW, "--schema", schema, "--like", "2001-01-01")
     result = toy.run("lint")
     assert result.exit_code == 1
-    marks = [line.partition(": ")[2] for line in result.stdout.splitlines()]
-    assert marks == [
+    found = [line.partition(": ")[2] for line in result.stdout.splitlines()]
+    assert [line for line in found if line not in REMARKS] == [
         "the answer of 'can_ask' for 2003-03-03 is to be reviewed: copied from 2001-01-01",
         "the answer of 'stamp' for 2003-03-03 is to be reviewed: copied from 2001-01-01",
         "the answer of 'marks' for 2003-03-03 is to be reviewed: copied from 2001-01-01",
@@ -98,7 +105,7 @@ def test_lint_and_check_find_marks_and_generate_goes_on(toy: Toy, schema: str) -
     result = toy.run("generate")
     assert result.exit_code == 0
     assert "created generated/mcp_revisions/v2003_03_03/adapter.py" in result.stdout
-    assert result.stderr == "6 unused or to be reviewed; run: revgen lint\n"
+    assert result.stderr == "8 unused or to be reviewed; run: revgen lint\n"
     assert "review" not in (toy.root / "generated/mcp_revisions/v2003_03_03/adapter.py").read_text("utf-8")
     result = toy.run("check")
     assert (result.exit_code, result.stdout) == (1, "")
@@ -116,7 +123,7 @@ def test_without_its_mark_an_answer_must_cite_what_is_there(toy: Toy, schema: st
 def test_a_file_of_answers_goes_in_as_it_is(toy: Toy, schema: str, answers: pathlib.Path) -> None:
     result = toy.run("new", NEW, "--schema", schema, "--answers", str(answers), "--after", "2001-01-01")
     assert result.exit_code == 0, result.output
-    assert result.stderr == ""
+    assert [line.partition(": ")[2] for line in result.stderr.splitlines()] == REMARKS
     text = (toy.root / LETTERS).read_text("utf-8")
     assert (
         '      "2003-03-03":\n        # Nobody sends letters any more.\n        is: 0\n        cite: "page: letters#stamps"\n'
@@ -124,7 +131,7 @@ def test_a_file_of_answers_goes_in_as_it_is(toy: Toy, schema: str, answers: path
     ) in text
     versions = [line for line in (toy.root / "specs/revisions.yaml").read_text("utf-8").splitlines() if '":' in line]
     assert versions == ['  "2001-01-01":', '  "2003-03-03":', '  "2002-02-02":']
-    assert toy.run("lint").output == ""
+    assert [line.partition(": ")[2] for line in toy.problems()] == REMARKS
 
 
 def test_a_revision_comes_back_as_it_was(toy: Toy, schema: str, answers: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -175,7 +182,7 @@ def test_new_writes_nothing_where_a_question_has_no_answer_or_an_answer_no_quest
     ]
     answers.write_text(f"answer: 1\n{text}", "utf-8")
     result = toy.run("new", NEW, "--schema", schema, "--answers", str(answers))
-    keys = "revision, corrections, answers"
+    keys = "revision, pages, corrections, answers"
     assert result.stderr == f"{answers}:1:1: 'answer' is not a key of an answers file; keys: {keys}\n"
     assert inputs(toy) == before
 
@@ -191,7 +198,7 @@ def test_answers_on_one_line_cannot_be_edited_by_lines(toy: Toy, schema: str) ->
         is: "\\n"
         cite: "page: transports#stdio"
 """,
-        """ {"2001-01-01": {is: "\\n", cite: "page: a#b"}, "2002-02-02": {is: "\\n", cite: "page: a#b"}}
+        """ {"2001-01-01": {is: "\\n", cite: "page: letters#seals"}, "2002-02-02": {is: "\\n", cite: "page: letters#seals"}}
 """,
     )
     assert toy.run("lint").output == ""

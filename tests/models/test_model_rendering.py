@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
+from revgen.models.docstrings import Docstrings
 from revgen.models.python_names import member_names
 from revgen.models.text import render_models, render_package
 from revgen.schemas.normal_form import Schema, normalise
@@ -32,13 +33,19 @@ def members(*required: str, **properties: Any) -> Schema:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
+def described(definitions: Schema, **members: dict[str, str]) -> Docstrings:
+    """Docstrings of roles alone, but for words of members."""
+    addresses = {name: f"https://example.com/#{owner.lower()}" for name, owner in owners(definitions).items()}
+    return Docstrings({name: [role] for name, role in roles(definitions).items()}, members, addresses)
+
+
 def text_of(definitions: Schema) -> str:
     return render_models(
         definitions,
         templates=TEMPLATES,
         header="# Generated.",
         docstring="Small messages.",
-        link=lambda name: f"https://example.com/#{name.lower()}",
+        docstrings=described(definitions),
     )
 
 
@@ -206,7 +213,7 @@ def test_docstrings_say_what_a_type_is_for_and_where_to_read_about_it() -> None:
         "ChangedNotification": "The notification `notifications/changed`.",
         "Content": "One of the union `Everything`. Stands at `CallResult.content`.",
         "Everything": "Another name is `Same`.",
-        "Same": "Not part of another definition.",
+        "Same": "The same as `Everything`.",
     }
     assert owners(definitions)["CallRequestParams"] == "CallRequest"
     assert "    https://example.com/#callrequestparams\n" not in text_of(definitions)
@@ -216,6 +223,10 @@ def test_docstrings_say_what_a_type_is_for_and_where_to_read_about_it() -> None:
 def test_the_bytes_do_not_depend_on_the_hash_seed() -> None:
     script = (
         "import pathlib, sys\n"
+        "from revgen.canonical.origins import find_origins\n"
+        "from revgen.canonical.rules import Rules\n"
+        "from revgen.canonical.words import Line, Words\n"
+        "from revgen.models.docstrings import revision_docstrings\n"
         "from revgen.reading.located import Problems\n"
         "from revgen.models.text import render_models, render_package\n"
         "from revgen.schemas.revisions import load_revisions\n"
@@ -224,7 +235,12 @@ def test_the_bytes_do_not_depend_on_the_hash_seed() -> None:
         "problems = Problems()\n"
         "revision, *_ = load_revisions(root, problems)\n"
         "schema = load_schemas(root, [revision], Problems())[revision.version]\n"
-        "print(render_models(schema, templates=root / 'templates' / 'models', header='#', docstring='D', link=revision.link))\n"
+        "words = Words(None, {'_meta': Line('M.', revision.place), 'name': Line('N.', revision.place)}, {})\n"
+        "rules = Rules(revision.place)\n"
+        "schemas = {revision.version: schema}\n"
+        "origins = find_origins(schemas, rules, schema)\n"
+        "docstrings = revision_docstrings(revision, schema, words, origins)\n"
+        "print(render_models(schema, templates=root / 'templates' / 'models', header='#', docstring='D', docstrings=docstrings))\n"
         "print(render_package(schema['$defs'], header='#', docstring='D', attributes={'Adapter': 'adapter'}))\n"
     )
     command = [sys.executable, "-c", script, str(ROOT)]

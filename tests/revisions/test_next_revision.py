@@ -145,7 +145,8 @@ def test_a_next_revision_is_data_and_one_macro(project: Project, schema: pathlib
     assert "  gone completion/complete: client request" in result.stdout
     assert "  new tools/rate: client request" in result.stdout
     assert "  Tool: new rating: number" in result.stdout
-    fault, hint = result.stderr.splitlines()
+    *problems, hint = result.stderr.splitlines()
+    [fault] = (line for line in problems if not is_remark(line))
     assert fault.endswith(
         "'with_prefix' is not a choice of 'reserved_meta_key'; choices: never, named_before_last, named_second"
     )
@@ -177,12 +178,12 @@ def test_a_next_revision_is_data_and_one_macro(project: Project, schema: pathlib
 
     # What was copied is still to be looked at: lint says so, generate does not mind.
     lines = project.run("lint").stdout.splitlines()
-    assert [line for line in lines if "to be reviewed: " not in line] == []
+    assert [line for line in lines if "to be reviewed: " not in line and not is_remark(line)] == []
     listed = json.loads(project.run("accept", "--json").stdout)["marked"]
     assert {item["revision"] for item in listed} == {*VERSIONS, NEXT}
     result = project.run("accept", "--all", "--yes")
     assert result.stdout.splitlines()[-1] == f"accepted {len(listed)}; 0 still to be reviewed"
-    assert project.run("lint").output == ""
+    assert all(map(is_remark, project.run("lint").stdout.splitlines()))
 
     specification = load_specification(project.root)
     following = specification.revisions[-1]
@@ -224,6 +225,12 @@ def write_what_the_rule_gives(file: pathlib.Path) -> None:
     )
     assert concern and following and given != calls
     file.write_text(f"{before}{concern}{given}{following}{after}", "utf-8")
+
+
+def is_remark(line: str) -> bool:
+    """Whether a line of lint says what is still to be written down: words, and the pages."""
+    said = ("has no words", "is no type of the canonical vocabulary", f"there is no specs/pages/{NEXT}.txt")
+    return any(words in line for words in said)
 
 
 def edit(project: Project, path: str, before: str, added: str) -> None:

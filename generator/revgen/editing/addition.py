@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..reading.located import Place, Problem, Problems, SpecificationError
+from ..schemas.pages import pages_path
 from ..schemas.published import PATH as CORRECTIONS
 from ..schemas.published import Correction, corrected, load_corrections
 from ..schemas.revisions import load_revisions
@@ -25,7 +26,7 @@ class Addition:
     """What taking a revision in means.
 
     Attributes:
-        texts: what each file of the inventory and of corrections is to hold, by path.
+        texts: what each file of the inventory, of corrections and of pages is to hold, by path.
         given: how many answers an answers file gave.
         copied: how many were copied from another revision.
         present: how many were there already.
@@ -92,6 +93,8 @@ def take_in(
         number = _copy_corrections(root, document, version, like, schema) if like is not None else 0
     edited = [*areas.values(), document]
     texts = {document.path: document.text for document in edited if document.text != "".join(document.source)}
+    if answers is not None and answers.pages:
+        texts[pages_path(version)] = answers.pages
     return Addition(texts, **counts, corrections=number)
 
 

@@ -13,7 +13,7 @@ import yaml
 from .importing import Declared
 from .yaml_lines import Document, Entry, Piece
 
-_SECTIONS = ("revision", "corrections", "answers")
+_SECTIONS = ("revision", "pages", "corrections", "answers")
 _FACTS = ("after", "source", "pages", "reference")
 _FIRST = "none"
 
@@ -26,12 +26,14 @@ class AnswersFile:
         declared: its entry among the revisions, but for the digest, which is that of its schema.
         corrections: those of its schema, each by the number (from 1) of its place in the list of all.
         answers: area → concern → the answer.
+        pages: the text of the file that tells of its pages; empty where there is none.
         places: where each of these answers stands, by area and concern.
     """
 
     declared: Declared
     corrections: dict[int, Piece]
     answers: dict[str, dict[str, Piece]]
+    pages: str = ""
     places: dict[tuple[str, str], Entry] = dataclasses.field(default_factory=dict, compare=False)
 
     def text(self, version: str) -> str:
@@ -44,6 +46,11 @@ class AnswersFile:
             f"  after: {_quoted(facts['after']) if facts['after'] else _FIRST}\n",
             *(f"  {key}: {_quoted(facts[key])}\n" for key in _FACTS[1:] if facts[key]),
         ]
+        if self.pages:
+            lines += [
+                "pages: |\n",
+                *(f"  {line}" if line.strip() else line for line in self.pages.splitlines(keepends=True)),
+            ]
         if self.corrections:
             lines.append("corrections:          # each by its place in the list\n")
             for number, item in sorted(self.corrections.items()):
@@ -71,6 +78,7 @@ def read_answers(path: str, text: str) -> AnswersFile:
         if section not in _SECTIONS:
             message = f"'{section}' is not a key of an answers file; keys: {', '.join(_SECTIONS)}"
             raise document.complaint(entry.own, entry.indent, message)
+    pages = document.find("pages")
     areas = {area: document.entries(node) for area, node in document.children(document.find("answers")).items()}
     corrections = {}
     for number, entry in document.entries(document.find("corrections")).items():
@@ -82,6 +90,7 @@ def read_answers(path: str, text: str) -> AnswersFile:
         declared=_declared(document),
         corrections=corrections,
         answers={area: {name: entry.piece for name, entry in entries.items()} for area, entries in areas.items()},
+        pages=pages.value if isinstance(pages, yaml.ScalarNode) else "",
         places={(area, name): entry for area, entries in areas.items() for name, entry in entries.items()},
     )
 

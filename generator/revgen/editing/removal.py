@@ -1,4 +1,4 @@
-"""Takes a revision out of `specs/`: its entry, its schema, its corrections and each of its answers.
+"""Takes a revision out of `specs/`: its entry, its schema, its pages, its corrections and each of its answers.
 
 Rule: only lines of that revision go. What was there for its sake alone (a choice, a rule of `canonical.yaml`) belongs to the project and
 stays, with its macro; `lint` remarks that nothing uses it any more.
@@ -11,6 +11,7 @@ import pathlib
 
 from ..inventory.selection import load_selection
 from ..reading.located import Problem, Problems
+from ..schemas.pages import pages_path
 from ..schemas.published import PATH as CORRECTIONS
 from ..schemas.revisions import PATH as REVISIONS
 from ..schemas.revisions import Revision, load_revisions
@@ -57,15 +58,19 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
     areas = open_areas(root)
     answers = {name: _cut_answers(area, version) for name, area in areas.items()}
     edited = (entries, corrections, *areas.values())
+    pages = root / pages_path(version)
+    has_pages = pages.is_file()
     return Removal(
         texts={
             **{document.path: document.text for document in edited if document.text != "".join(document.source)},
             gone.schema_path: None,
+            **({pages_path(version): None} if has_pages else {}),
         },
         kept=AnswersFile(
             declared=_declared(gone, revisions),
             corrections=corrected,
             answers={area: pieces for area, pieces in answers.items() if pieces},
+            pages=pages.read_text("utf-8") if has_pages else "",
         ),
         selecting=tuple(
             Problem(rule.place, f"rule '{rule.name}' names {version}, and selects nothing without it", "remark")

@@ -13,6 +13,7 @@ from typing import Literal
 
 from ..reading.literals import found
 from ..reading.located import Node, Place, Problems, Scalar, Sequence
+from ..schemas.pages import Pages
 from ..schemas.pointers import LeadsNowhere, follow
 
 _PAGE = re.compile(r"page: (?P<text>[^\s#]+#[^\s#]+)")
@@ -40,7 +41,12 @@ class Citation:
 
 
 def read_citations(
-    node: Node, schema: object | None, version: str, problems: Problems, complain: Complaint | None = None
+    node: Node,
+    schema: object | None,
+    version: str,
+    problems: Problems,
+    complain: Complaint | None = None,
+    pages: Pages | None = None,
 ) -> tuple[Citation, ...]:
     """The citations that a `cite` holds: one text, or a list of them.
 
@@ -49,7 +55,8 @@ def read_citations(
         schema: the loaded schema that pointers point into; None when it could not be loaded, and pointers are not followed.
         version: the revision of that schema, for complaints.
         problems: receives malformed citations.
-        complain: receives pointers to nothing; by default they are faults.
+        complain: receives pointers to nothing, and pages and headings that there are not; by default they are faults.
+        pages: the pages of that revision; None when nobody has written them down, and pages are not looked up.
     """
     items = node.items if isinstance(node, Sequence) else (node,)
     if not items:
@@ -59,6 +66,8 @@ def read_citations(
     for citation in good:
         if citation.form == "schema" and schema is not None:
             _follow(citation, schema, version, complain or problems.add)
+        elif citation.form == "page" and pages is not None:
+            _look_up(citation, pages, version, complain or problems.add)
     return good
 
 
@@ -76,6 +85,16 @@ def read_citation(node: Node, problems: Problems) -> Citation | None:
         return Citation("policy", match["text"], "seed" if match["origin"] == "seed" else "project", node.place)
     problems.add(node.place, f"{found(node)} is not a citation; allowed: {_FORMS}")
     return None
+
+
+def _look_up(citation: Citation, pages: Pages, version: str, complain: Complaint) -> None:
+    """Complain unless there is such a page with such a heading, saying which there are."""
+    page, _, anchor = citation.text.partition("#")
+    if page not in pages.headings:
+        complain(citation.place, f"{version} has no page '{page}'; pages: {', '.join(pages.headings)}")
+    elif not pages.has(page, anchor):
+        headings = ", ".join(pages.headings[page]) or "none"
+        complain(citation.place, f"the page '{page}' of {version} has no heading '{anchor}'; headings: {headings}")
 
 
 def _follow(citation: Citation, schema: object, version: str, complain: Complaint) -> None:

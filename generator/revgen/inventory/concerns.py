@@ -11,11 +11,13 @@ import collections.abc
 import dataclasses
 import keyword
 import pathlib
+import types
 from typing import Literal
 
 from ..reading import located
 from ..reading.literals import Type, Value, found, read_boolean, read_text, read_type, read_value
 from ..reading.located import Mapping, Node, Place, Problems, Scalar, kind
+from ..schemas.pages import Pages
 from .citations import Citation, read_citations
 
 FOLDER = "specs/variance"
@@ -109,6 +111,7 @@ def load_inventory(
     versions: collections.abc.Sequence[str],
     schemas: collections.abc.Mapping[str, object],
     problems: Problems,
+    pages: collections.abc.Mapping[str, Pages] = types.MappingProxyType({}),
 ) -> tuple[Area, ...]:
     """Read every area, in the order of the file names.
 
@@ -117,9 +120,10 @@ def load_inventory(
         versions: the revisions that must answer, oldest first.
         schemas: the loaded schema of each revision; pointers into one that is missing here are not followed.
         problems: receives everything that is wrong; what is returned is of use only when nothing was added.
+        pages: the pages of each revision whose pages are known, which citations are held against.
     """
     paths = sorted((root / FOLDER).glob("*.yaml"), key=lambda path: path.name)
-    readers = [_AreaReader(f"{FOLDER}/{path.name}", versions, schemas, problems) for path in paths]
+    readers = [_AreaReader(f"{FOLDER}/{path.name}", versions, schemas, problems, pages) for path in paths]
     areas = tuple(area for reader in readers if (area := reader.read(root)) is not None)
     _check_unique_names(areas, problems)
     _check_unique_parts(areas, problems)
@@ -153,6 +157,7 @@ class _AreaReader:
     versions: collections.abc.Sequence[str]
     schemas: collections.abc.Mapping[str, object]
     problems: Problems
+    pages: collections.abc.Mapping[str, Pages]
 
     @property
     def name(self) -> str:
@@ -325,7 +330,9 @@ class _AreaReader:
         if cite is None:
             return ()
         complain = self.problems.add if is_reviewed else self.problems.remark
-        return read_citations(cite, self.schemas.get(version), version, self.problems, complain)
+        return read_citations(
+            cite, self.schemas.get(version), version, self.problems, complain, self.pages.get(version)
+        )
 
     def _choice(self, concern: Concern, node: Mapping) -> str:
         choice = node.get("choice")

@@ -5,12 +5,14 @@ Rule: what a rule does is the skeleton of the package; here stand the constants 
 
 from __future__ import annotations
 
+import collections.abc
 import dataclasses
 import pathlib
 
 from ..reading import located
 from ..reading.literals import found, read_text
 from ..reading.located import Mapping, Place, Problems
+from ..schemas.pages import Pages
 from .citations import Citation, read_citations
 
 PATH = "specs/selection.yaml"
@@ -35,12 +37,16 @@ class Rule:
         return [self.says, self.refusal, "", *map(str, self.citations)]
 
 
-def load_selection(root: pathlib.Path, problems: Problems) -> tuple[Rule, ...]:
+def load_selection(
+    root: pathlib.Path, problems: Problems, pages: collections.abc.Iterable[Pages] = ()
+) -> tuple[Rule, ...]:
     """Read the rules, in the order of the file.
 
     Args:
         root: the folder that holds `specs/`.
         problems: receives everything that is wrong; what is returned is of use only when nothing was added.
+        pages: the pages of all revisions whose pages are known. A rule is of no single one, so that it cites what none of them has
+            is a remark: the one that had it may have been taken out.
     """
     top = located.load(root, PATH, problems)
     if top is None:
@@ -51,9 +57,18 @@ def load_selection(root: pathlib.Path, problems: Problems) -> tuple[Rule, ...]:
     rules = top.get("rules")
     if isinstance(rules, Mapping) and rules.entries:
         read = (_read_rule(name, rules, problems) for name in rules)
-        return tuple(rule for rule in read if rule is not None)
+        kept = tuple(rule for rule in read if rule is not None)
+        _remark_on_pages(kept, tuple(pages), problems)
+        return kept
     problems.add(rules.place if rules else top.place, "the selection has no rules; allowed: 'rules', a mapping")
     return ()
+
+
+def _remark_on_pages(rules: tuple[Rule, ...], pages: tuple[Pages, ...], problems: Problems) -> None:
+    for citation in (citation for rule in rules for citation in rule.citations if citation.form == "page"):
+        page, _, anchor = citation.text.partition("#")
+        if pages and not any(known.has(page, anchor) for known in pages):
+            problems.remark(citation.place, f"no revision has a page '{page}' with a heading '{anchor}'")
 
 
 def _read_rule(name: str, rules: Mapping, problems: Problems) -> Rule | None:

@@ -1,6 +1,6 @@
 """Writes `v*/models.py` and `v*/__init__.py`: one revision's schema as typed messages, and the package that gives them by name.
 
-Rule: everything here comes from that revision's own schema and its corrections; no other revision is looked at.
+Rule: every type comes from that revision's own schema and its corrections; other revisions only tell since and until when it is.
 """
 
 from __future__ import annotations
@@ -8,15 +8,22 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 
+from ..canonical.origins import find_origins
+from ..canonical.words import PATH as WORDS
 from ..reading.located import Place, Problem, SpecificationError
 from ..rendering.output import Output, python_header
 from ..schemas.published import PATH as CORRECTIONS
 from ..schemas.revisions import PATH as REVISIONS
 from ..schemas.revisions import Revision
 from ..specification.loading import Specification
+from ..specification.vocabulary import PATH as VOCABULARY
+from .docstrings import revision_docstrings
 from .text import render_models, render_package
 
 TEMPLATES = "templates/models"
+
+VOCABULARY_INPUTS = (REVISIONS, "specs/schemas/", "specs/pages/", CORRECTIONS, VOCABULARY, WORDS, f"{TEMPLATES}/")
+"""What a module depends on that says of a type which revisions have it."""
 
 
 @contextlib.contextmanager
@@ -33,14 +40,15 @@ def write_models(specification: Specification, revision: Revision) -> list[Outpu
     schema = specification.schemas[revision.version]
     inputs = specification.inputs_under(REVISIONS, CORRECTIONS, revision.schema_path)
     folder = f"generated/mcp_revisions/{revision.module}"
-    made_of = (*inputs, *specification.inputs_under(f"{TEMPLATES}/"))
+    made_of = specification.inputs_under(*VOCABULARY_INPUTS)
+    origins = find_origins(specification.schemas, specification.rules, specification.canonical)
     with faults_of(revision.schema_path):
         models = render_models(
             schema,
             templates=specification.root / TEMPLATES,
             header=python_header(made_of),
             docstring=f"The messages of {revision.version}: every definition of the published schema, under its name.",
-            link=revision.link,
+            docstrings=revision_docstrings(revision, schema, specification.words, origins),
         )
         package = render_package(
             schema["$defs"],

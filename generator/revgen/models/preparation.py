@@ -7,15 +7,13 @@ constant tells the branches of a union apart, and what each docstring says.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from typing import Any
 
 from mcp_contract.model import camel
 
 from ..schemas.normal_form import Schema, member_words, singular
 from ..schemas.references import reference, referred
-from ..schemas.roles import owners, roles
-from ..templates.wrapping import wrapped
+from .docstrings import Docstrings
 from .python_names import class_names, member_names, snake
 
 _ANNOTATIONS = frozenset({"default", "deprecated", "format", "readOnly", "writeOnly"})
@@ -25,21 +23,23 @@ _ANNOTATIONS = frozenset({"default", "deprecated", "format", "readOnly", "writeO
 class Preparation:
     """One schema, made ready: `definitions` for the generator, and `template_data` for our templates, by class name."""
 
-    def __init__(self, schema: Schema, taken: frozenset[str], link: Callable[[str], str]) -> None:
+    def __init__(self, schema: Schema, taken: frozenset[str], docstrings: Docstrings) -> None:
         self.schema = schema
         self.names = class_names(schema["$defs"])
         self.definitions: dict[str, Schema] = {}
         self.template_data: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         self.owner = ""
-        said, owned_by = roles(schema), owners(schema)
+        self.docstrings = docstrings
         for name, node in schema["$defs"].items():
             written = self.names[name]
-            text = said[name] if name == written else f"Published as `{name}`. {said[name]}"
-            self.owner, self.docstring_end = name, f"\n\n{link(owned_by[name])}\n"
+            self.owner = name
             members = member_names(name, node.get("properties", {}), taken)
             self.template_data[written] = {
                 "closed": node.get("additionalProperties") is False,
-                "docstring": "\n".join(wrapped(text, 112)) + self.docstring_end,
+                "docstring": docstrings.of_type(name, "" if name == written else f"Published as `{name}`."),
+                "member_docstrings": {
+                    python: text for wire, python in members.items() if (text := docstrings.of_member(name, wire))
+                },
                 "nullable": [members[wire] for wire, child in node.get("properties", {}).items() if _says_null(child)],
                 "plain_alias": node.keys() == {"$ref"},
                 "wire_names": {python: wire for wire, python in members.items() if camel(python) != wire},
@@ -88,7 +88,7 @@ class Preparation:
         """A union in a list that a constant tells apart: the generator would name it too, but by a name that we do not choose."""
         if place in self.names or place in self.definitions:
             raise ValueError(f"{self.owner}: the name '{place}' for a union within it is taken")
-        self.template_data[place] = {"docstring": f"The union within `{self.owner}`.{self.docstring_end}"}
+        self.template_data[place] = {"docstring": self.docstrings.of_union_within(self.owner)}
         self.definitions[place] = self.node(node, place)
         return reference(place)
 

@@ -1,7 +1,7 @@
 """The typed messages of one schema as Python text, written by datamodel-code-generator from our templates.
 
 Rule: rendering is pure: a schema and a few texts in, a text out. `preparation` has decided everything before the generator
-runs, and afterwards the text is only trimmed and laid out.
+runs, and afterwards the text is only trimmed, put in order and laid out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import pathlib
 import pkgutil
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from datamodel_code_generator import LiteralType, PythonVersion, generate
 from datamodel_code_generator.enums import DataModelType, InputFileType, StrictTypes
@@ -20,6 +20,7 @@ from datamodel_code_generator.format import Formatter
 from ..rendering.formatting import laid_out
 from ..schemas.normal_form import Schema
 from ..templates.macros import LINE_LENGTH
+from .docstrings import Docstrings
 from .preparation import Preparation
 from .python_names import class_names
 
@@ -57,7 +58,7 @@ def render_models(
     templates: pathlib.Path,
     header: str,
     docstring: str,
-    link: Callable[[str], str],
+    docstrings: Docstrings,
     base_class: str = BASE_CLASS,
 ) -> str:
     """The text of a module that has a class or a type for every definition of a schema.
@@ -67,8 +68,7 @@ def render_models(
         templates: the folder of our templates for datamodel-code-generator.
         header: the comment lines that the module starts with.
         docstring: what the module says of itself, without quotes.
-        link: from the name of a published definition to the address that its docstring ends with; a hoisted definition has that
-            of the one it stood in.
+        docstrings: what is said of each definition and member.
         base_class: the dotted name of the class that all models inherit from.
 
     Raises:
@@ -76,7 +76,7 @@ def render_models(
     """
     if (base := base_class.rsplit(".", 1)[-1]) in schema["$defs"]:
         raise ValueError(f"'{base}' is a definition and the name of the class that all models inherit from")
-    prepared = Preparation(schema, frozenset(dir(pkgutil.resolve_name(base_class))), link)
+    prepared = Preparation(schema, frozenset(dir(pkgutil.resolve_name(base_class))), docstrings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         written = generate(
@@ -106,7 +106,7 @@ def render_models(
             use_union_operator=True,
         )
     assert isinstance(written, str)
-    return laid_out(_trimmed(written))
+    return laid_out(_in_order(_trimmed(written)))
 
 
 def render_package(
@@ -162,3 +162,48 @@ def _trimmed(text: str) -> str:
         if kept is not None:
             lines[statement.lineno - 1 : statement.end_lineno] = kept
     return "\n".join(lines) + "\n"
+
+
+def _in_order(text: str) -> str:
+    """By name, but what is referred to goes before: pydantic then knows each class at once, and a new one moves no other that is unconcerned."""
+    lines = text.splitlines(keepends=True)
+    tree = ast.parse(text)
+    first = next((statement.lineno for statement in tree.body if _defined(statement)), len(lines) + 1)
+    blocks: dict[str, str] = {}
+    refers: dict[str, set[str]] = {}
+    name = None
+    for statement in tree.body:
+        # What stands between two statements is blank.
+        source = "".join(lines[statement.lineno - 1 : statement.end_lineno])
+        if isinstance(statement, ast.Expr) and name is not None:
+            blocks[name] += source
+            continue
+        name = _defined(statement)
+        if name is not None:
+            blocks[name] = source
+            refers[name] = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    return "".join([*lines[: first - 1], *(blocks[name] for name in _referred_first(refers))])
+
+
+def _defined(statement: ast.stmt) -> str | None:
+    """The class or type that a statement defines."""
+    if isinstance(statement, ast.ClassDef):
+        return statement.name
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    target = statement.target if isinstance(statement, ast.AnnAssign) else target
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def _referred_first(refers: Mapping[str, set[str]]) -> Iterator[str]:
+    """All names, each once: by name, but behind those that it refers to."""
+    begun: set[str] = set()
+
+    def visit(name: str) -> Iterator[str]:
+        if name not in begun:
+            begun.add(name)
+            for other in sorted(refers[name] & refers.keys()):
+                yield from visit(other)
+            yield name
+
+    for name in sorted(refers):
+        yield from visit(name)

@@ -10,6 +10,8 @@ import pathlib
 import re
 
 from ..reading.located import Mapping, Node, Place, Problems, Scalar, kind, load
+from .pages import FOLDER as PAGES
+from .pages import Pages, load_pages, pages_path
 
 PATH = "specs/revisions.yaml"
 
@@ -35,15 +37,30 @@ class Revision:
     """The address of the page that has an anchor for each published definition, where the revision has such a page."""
     place: Place
     """Where the revision is declared."""
+    known: Pages | None = None
+    """Its pages and their headings; None where nobody has written them down."""
 
     @property
     def schema_path(self) -> str:
         """Its schema in normal form, relative to the root."""
         return schema_path(self.version)
 
+    @property
+    def reference_page(self) -> str | None:
+        """The reference page as a citation would name it."""
+        return self.reference.removeprefix(f"{self.pages}/") if self.reference else None
+
+    def explains(self, definition: str) -> bool:
+        """Whether the reference page has a heading for a published definition; where nobody knows its headings, it should."""
+        page = self.reference_page
+        return page is not None and (self.known is None or self.known.has(page, definition.lower()))
+
     def link(self, definition: str) -> str:
-        """The address to read about a published definition: its place on the reference page, else the schema itself."""
-        return f"{self.reference}#{definition.lower()}" if self.reference else self.source
+        """The address to read about a published definition: its place on the reference page, else its line in the schema."""
+        if self.explains(definition):
+            return f"{self.reference}#{definition.lower()}"
+        line = self.known.lines.get(definition) if self.known is not None else None
+        return self.source if line is None else f"{self.source}#L{line}"
 
 
 def schema_path(version: str) -> str:
@@ -89,7 +106,18 @@ def load_revisions(root: pathlib.Path, problems: Problems) -> tuple[Revision, ..
             )
             continue
         found[revision.module] = revision
+    _remark_on_stray_pages(root, tuple(entries), problems)
     return tuple(found.values())
+
+
+def _remark_on_stray_pages(root: pathlib.Path, versions: tuple[str, ...], problems: Problems) -> None:
+    expected = {pages_path(version) for version in versions}
+    for file in sorted((root / PAGES).glob("*")):
+        path = file.relative_to(root).as_posix()
+        if path not in expected:
+            problems.remark(
+                Place(path, 1, 1), f"no revision has its pages here; allowed: {', '.join(sorted(expected))}"
+            )
 
 
 def _read(root: pathlib.Path, version: str, key: Scalar, node: Node, problems: Problems) -> Revision | None:
@@ -121,8 +149,16 @@ def _read(root: pathlib.Path, version: str, key: Scalar, node: Node, problems: P
         problems.add(digest.place, "'sha256' is not 64 hexadecimal digits in lower case")
     if not (root / schema_path(version)).is_file():
         problems.add(key.place, f"there is no {schema_path(version)}; 'revgen import {version} FILE' writes it")
+    known = load_pages(root, version, problems)
     if len(problems.found) > before:
         return None
+    if known is None:
+        path = pages_path(version)
+        problems.remark(
+            key.place,
+            f"there is no {path}, so citations are not held against the pages of {version}; "
+            f"'revgen pages {version} FOLDER' writes it",
+        )
     return Revision(
         version=version,
         module=module_name(version),
@@ -131,4 +167,5 @@ def _read(root: pathlib.Path, version: str, key: Scalar, node: Node, problems: P
         pages=facts["pages"].rstrip("/"),
         reference=facts.get("reference"),
         place=key.place,
+        known=known,
     )

@@ -8,25 +8,39 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from .normal_form import PUBLISHED, Schema
 from .references import referred
+from .shapes import alternatives, resolved
 
 _MEMBER, _BRANCH, _ITEM, _BEHIND = "Stands at", "One of the union", "Held by the list or map", "Another name is"
+
+_PARAMS, _RESULT, _RESPONSE = "Parameters", "Result", "ResultResponse"
 
 _SHOWN = 3
 """How many places a role lists before it only counts the rest."""
 
 
-def roles(schema: Schema) -> dict[str, str]:
-    """One line for every definition of a schema in normal form: what it is in the protocol."""
+def roles(schema: Schema, wrappers: Mapping[str, Schema] = MappingProxyType({})) -> dict[str, str]:
+    """One line for every definition of a schema in normal form: what it is in the protocol.
+
+    Args:
+        schema: the schema.
+        wrappers: definitions that are not of it and say what carries its own: messages, and responses with their results.
+    """
     definitions = schema["$defs"]
-    messages = {name: told for name, node in definitions.items() if (told := _message(node))}
+    everything = {**wrappers, **definitions}
+    messages = {name: told for name, node in everything.items() if (told := _message(node))}
+    carried = _carried(everything, messages)
     uses: dict[str, defaultdict[str, list[str]]] = {name: defaultdict(list) for name in definitions}
     for owner in sorted(definitions):
         for name, use, place in _references(owner, definitions[owner]):
             uses[name][use].append(place)
-    return {name: _role(name, definitions, messages, uses[name]) for name in definitions}
+    return {
+        name: _role(name, messages, carried.get(name, {}), uses[name]) or _nature(name, definitions)
+        for name in definitions
+    }
 
 
 def owners(schema: Schema) -> dict[str, str]:
@@ -52,24 +66,52 @@ def _message(node: Schema) -> str | None:
     return f"{'notification' if method.startswith('notifications/') else 'request'} `{method}`"
 
 
-def _role(name: str, definitions: Schema, messages: dict[str, str], uses: Mapping[str, list[str]]) -> str:
+def _carried(everything: Mapping[str, Schema], messages: Mapping[str, str]) -> Mapping[str, Mapping[str, list[str]]]:
+    """By definition and use the messages that carry it: as their params, or as the result of the response to them."""
+    carried: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name, node in everything.items():
+        request = messages.get(name.removesuffix(_RESPONSE) + "Request") if name.endswith(_RESPONSE) else None
+        for use, member, message in ((_PARAMS, "params", messages.get(name)), (_RESULT, "result", request)):
+            child = node.get("properties", {}).get(member, {})
+            for target, _, _ in _references(name, child) if message else ():
+                carried[target][use].append(message or "")
+    return carried
+
+
+def _role(
+    name: str, messages: Mapping[str, str], carried: Mapping[str, list[str]], uses: Mapping[str, list[str]]
+) -> str:
     if name in messages:
         return f"The {messages[name]}."
-    carriers = sorted({messages[owner] for owner, told in messages.items() if _params(definitions[owner]) == name})
-    if carriers:
-        return f"Parameters of the {_listed(carriers)}."
-    for ending, text in (
-        ("Result", "Result of the {}."),
-        ("ResultResponse", "Response that carries a result of the {}."),
-    ):
+    for use in (_PARAMS, _RESULT):
+        if carried.get(use):
+            return f"{use} of the {_listed(sorted(set(carried[use])))}."
+    for ending, text in (("Result", "Result of the {}."), (_RESPONSE, "Response that carries a result of the {}.")):
         request = messages.get(name.removesuffix(ending) + "Request") if name.endswith(ending) else None
         if request:
             return text.format(request)
-    return " ".join(f"{use} {_listed(uses[use])}." for use in sorted(uses)) or "Not part of another definition."
+    return " ".join(f"{use} {_listed(uses[use])}." for use in sorted(uses))
 
 
-def _params(node: Schema) -> str | None:
-    return referred(node["properties"].get("params", {}))
+def _nature(name: str, definitions: Schema) -> str:
+    """What a definition that nothing refers to is by itself: an error, a union, another name, or there to write others down."""
+    node = definitions[name]
+    members = node.get("properties", {})
+    inner = resolved(members.get("error", {}), definitions).get("properties", members)
+    if (code := inner.get("code", {}).get("const")) is not None:
+        return f"The error with code {code}."
+    if branches := [*filter(None, map(referred, [*node.get("anyOf", []), *node.get("oneOf", [])]))]:
+        return f"One of {_listed(f'`{branch}`' for branch in sorted(branches))}."
+    if items := [*filter(None, map(referred, alternatives(node.get("items", {}), definitions)))]:
+        return f"A list of {_listed(f'`{item}`' for item in items)}."
+    if (target := referred(node)) is not None:
+        return f"The same as `{target}`."
+    alike = [
+        other
+        for other in definitions
+        if other != name and members.keys() <= definitions[other].get("properties", {}).keys()
+    ]
+    return f"Its members are also those of {_listed(f'`{other}`' for other in alike)}." if members and alike else ""
 
 
 def _listed(places: Iterable[str]) -> str:

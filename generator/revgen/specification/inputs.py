@@ -11,7 +11,7 @@ import importlib.metadata
 import pathlib
 
 _INPUT_FOLDERS = ("specs", "templates")
-_INPUT_SUFFIXES = (".yaml", ".json", ".jinja", ".jinja2")
+_INPUT_SUFFIXES = (".yaml", ".json", ".txt", ".jinja", ".jinja2")
 # The bytes of the output depend on these versions.
 _TOOLS = ("black", "datamodel-code-generator", "jinja2")
 # What only shows things, and renders none.

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..canonical.merge import merge
 from ..canonical.rules import Rules
+from ..canonical.words import Words, complain_about_words, load_words
 from ..inventory.concerns import Area, load_inventory
 from ..inventory.selection import Rule, load_selection
 from ..projection.compare import Projection
@@ -38,6 +39,7 @@ class Specification:
     areas: tuple[Area, ...]
     selection: tuple[Rule, ...]
     rules: Rules
+    words: Words
     inputs: Inputs
     remarks: tuple[Problem, ...]
 
@@ -65,13 +67,16 @@ def load_specification(root: pathlib.Path) -> Specification:
     # All else is asked of every revision.
     problems.stop_if_any()
     schemas = load_schemas(root, revisions, problems)
-    areas = load_inventory(root, [revision.version for revision in revisions], schemas, problems)
-    selection = load_selection(root, problems)
+    pages = {revision.version: revision.known for revision in revisions if revision.known is not None}
+    areas = load_inventory(root, [revision.version for revision in revisions], schemas, problems, pages)
+    selection = load_selection(root, problems, pages.values())
     rules = load_rules(root, problems)
+    words = load_words(root, problems)
     problems.stop_if_any()
     # What follows compares inputs with each other, which means nothing before each is right by itself.
     assert rules is not None
     canonical = merge(schemas, rules, problems)
+    complain_about_words(words, canonical["$defs"], problems)
     check_templates(root, areas, make_environment(root), problems)
     problems.stop_if_any()
     projections = project(areas, revisions, schemas, rules, canonical, problems)
@@ -85,6 +90,7 @@ def load_specification(root: pathlib.Path) -> Specification:
         areas=areas,
         selection=selection,
         rules=rules,
+        words=words,
         inputs=read_inputs(root),
         remarks=tuple(sorted(set(problems.remarks))),
     )
