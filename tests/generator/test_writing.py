@@ -7,6 +7,7 @@ import json
 import os
 
 import pytest
+from revgen.reading.located import SpecificationError
 from revgen.writing import generated, render
 from revgen.writing.manifest import is_current
 
@@ -51,7 +52,7 @@ def test_a_link_is_replaced_and_not_followed(generated_toy: Toy) -> None:
 
 @pytest.mark.parametrize("path", ["specs/revisions.yaml", "generated/../specs/revisions.yaml", "/tmp/anything"])
 def test_nothing_is_written_outside_of_generated(generated_toy: Toy, path: str) -> None:
-    with pytest.raises(ValueError, match="is not below generated/"):
+    with pytest.raises(SpecificationError, match="is not below generated/"):
         generated.write(generated_toy.root, {path: "text"})
 
 

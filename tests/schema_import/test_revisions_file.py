@@ -66,7 +66,9 @@ def test_a_definition_is_linked_to_the_reference_page_or_else_to_the_schema(tmp_
         ),
         (
             f'revisions:\n  "a/../b":{FACTS}\n',
-            [f"{AT}:2:3: 'a/../b' is not a revision; allowed: letters and digits, joined by '-', '.' or '_'"],
+            [
+                f"{AT}:2:3: 'a/../b' is not a revision; allowed: letters and digits of ASCII, joined by '-', '.' or '_', 64 characters at most"
+            ],
         ),
         (
             f'revisions:\n  "2025-03-26":{FACTS}\n  "2025.03.26":{FACTS}\n',

@@ -9,7 +9,7 @@ import click
 from ..specification.loading import load_specification
 from ..writing.generated import drift
 from ..writing.render import render
-from .options import Settings, hint_at_remarks, takes_settings
+from .options import Settings, hint_at_remarks, require_tools, takes_settings
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -26,6 +26,7 @@ def command(settings: Settings) -> None:
       revgen check
       revgen check --json
     """
+    require_tools(settings)
     specification = load_specification(settings.root)
     hint_at_remarks(specification.remarks)
     differences = drift(settings.root, render(specification))

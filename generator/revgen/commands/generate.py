@@ -9,7 +9,7 @@ import click
 
 from ..writing import generated
 from ..writing.manifest import is_current
-from .options import Settings, hint_at_remarks, takes_settings
+from .options import Settings, hint_at_remarks, require_tools, takes_settings
 
 _LINE = 79
 _COLOURS = {"created": "green", "changed": "yellow", "removed": "red"}
@@ -40,6 +40,7 @@ def _generate(settings: Settings) -> generated.Changes:
     from ..specification.loading import load_specification
     from ..writing.render import render
 
+    require_tools(settings)
     specification = load_specification(settings.root)
     hint_at_remarks(specification.remarks)
     try:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
 import click
 
 from ..editing.importing import ImportRefused, ImportReport, import_schema
-from .options import Settings, takes_settings
+from .options import Settings, stop, takes_settings
 
 
 @click.command(name="import")
@@ -33,19 +32,10 @@ def command(settings: Settings, revision: str, file: BinaryIO, source: str | Non
     try:
         report = import_schema(settings.root, revision, file.read(), source=source, check_only=check_only)
     except ImportRefused as error:
-        refuse(settings, error)
+        stop(settings, error.problems)
     verb = "would write" if check_only else "wrote"
     files = [f"{verb} {path}" for path in report.changed] or ["everything is there already"]
     settings.show(report_data(report), "\n".join([report_text(report), *files]))
-
-
-def refuse(settings: Settings, error: ImportRefused) -> NoReturn:
-    """Say why a schema was not taken, and end with 1."""
-    if settings.as_json:
-        settings.show({"problems": list(error.problems)}, "")
-    else:
-        click.echo("\n".join(error.problems), err=True)
-    sys.exit(1)
 
 
 def report_data(report: ImportReport) -> dict[str, object]:

@@ -58,7 +58,7 @@ def command(settings: Settings, format_: str, names: tuple[str, ...], output: pa
         width = shutil.get_terminal_size((120, 24)).columns
         text = "\n\n".join(_table(area, specification, width) for area in areas)
     if output is not None:
-        files.write(output, click.unstyle(text) + "\n")
+        files.apply(pathlib.Path.cwd(), {str(output): click.unstyle(text) + "\n"})
     else:
         settings.show({area.name: _data(area) for area in areas}, text)
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from typing import BinaryIO, TextIO
+import sys
+from typing import BinaryIO
 
 import click
 
 from ..differences.schemas import SchemaDifferences, schema_differences
 from ..differences.words import schema_sections
 from ..editing.addition import take_in
-from ..editing.answers_file import read_answers
+from ..editing.answers_file import AnswersFile, read_answers
 from ..editing.importing import Declared, ImportRefused, prepare_import
 from ..editing.inventory_files import declared_versions
-from ..reading.located import Problems
+from ..inventory.concerns import load_inventory
+from ..inventory.selection import load_selection
+from ..reading.located import Place, Problem, Problems, SpecificationError
 from ..schemas.published import load_schemas
 from ..schemas.revisions import load_revisions
 from ..specification.vocabulary import load_rules
 from ..writing import files
 from .diff import differences_text
-from .import_schema import refuse, report_data, report_text
+from .import_schema import report_data, report_text
 from .options import (
     Settings,
     found_by_lint,
@@ -28,6 +31,7 @@ from .options import (
     problem_data,
     require_revision,
     show_problems,
+    stop,
     takes_settings,
 )
 
@@ -36,7 +40,7 @@ from .options import (
 @click.argument("revision")
 @click.option("--schema", required=True, type=click.File("rb"), help="Its published schema.")
 @click.option("--like", help="Copy the answers of this revision, each marked for review.")
-@click.option("--answers", type=click.File("r", encoding="utf-8"), help="Take its answers from this file.")
+@click.option("--answers", type=click.File("rb"), help="Take its answers from this file.")
 @click.option("--after", help="The revision that it follows.  [default: its name decides]")
 @click.option("--source", help="The address that the schema was published at.")
 @takes_settings()
@@ -45,7 +49,7 @@ def command(
     revision: str,
     schema: BinaryIO,
     like: str | None,
-    answers: TextIO | None,
+    answers: BinaryIO | None,
     after: str | None,
     source: str | None,
 ) -> None:
@@ -65,13 +69,14 @@ def command(
         if named is not None:
             require_revision(named, declared_versions(settings.root))
     path = answers.name if answers is not None else ""
-    given = read_answers(path, answers.read()) if answers is not None else None
+    given = _read(path, answers.read()) if answers is not None else None
     declared = given.declared if given is not None else Declared()
     declared = dataclasses.replace(declared, after=after or declared.after, source=source or declared.source)
+    _require_readable(settings.root, revision)
     try:
         prepared = prepare_import(settings.root, revision, schema.read(), declared)
     except ImportRefused as error:
-        refuse(settings, error)
+        stop(settings, error.problems)
     versions = prepared.versions
     addition = take_in(settings.root, revision, versions, prepared.schema, answers=given, answers_path=path, like=like)
     texts = {**prepared.texts, **addition.texts}
@@ -90,8 +95,8 @@ def command(
     lines = [
         report_text(prepared.report),
         *(f"wrote {path}" for path in sorted(texts)),
-        f"answers: {addition.given} given, {addition.copied} copied from {like}, {addition.present} there already; "
-        f"corrections: {addition.corrections}",
+        f"answers: {addition.given} given, {addition.copied} copied{f' from {like}' if like else ''}, "
+        f"{addition.present} there already; corrections: {addition.corrections}",
     ]
     if differences is not None:
         lines += ["", f"From {beside} to {revision}:", differences_text(schema_sections(differences))]
@@ -100,6 +105,30 @@ def command(
         marks = [problem for problem in problems if problem.degree == "mark"]
         show_problems((problem for problem in problems if problem not in marks), to_error=True)
         hint_at_remarks(marks)
+    if any(problem.degree == "fault" for problem in problems):
+        sys.exit(1)
+
+
+def _require_readable(root: pathlib.Path, revision: str) -> None:
+    """Refuse to add to inputs that are wrong without the revision, since nobody could tell what it lacks.
+
+    Raises:
+        SpecificationError: with everything that is wrong.
+    """
+    problems = Problems()
+    others = [known for known in declared_versions(root) if known != revision]
+    load_inventory(root, others, {}, problems)
+    load_selection(root, problems)
+    load_rules(root, problems)
+    problems.stop_if_any()
+
+
+def _read(path: str, content: bytes) -> AnswersFile:
+    try:
+        return read_answers(path, content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        place = Place(path, content.count(b"\n", 0, error.start) + 1, 1)
+        raise SpecificationError([Problem(place, f"byte {error.start + 1}: not UTF-8")]) from error
 
 
 def _differences(root: pathlib.Path, old: str, new: str) -> SchemaDifferences | None:

@@ -13,11 +13,12 @@ import json
 import os
 import pathlib
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from ..reading.located import Problem, SpecificationError
+from ..specification.inputs import wrong_tools
 from ..specification.loading import load_specification
 from ..vectors.files import marks
 
@@ -62,6 +63,12 @@ def takes_settings(
                 raise click.UsageError(f"there is no {_MARK.as_posix()} in {root}")
             try:
                 function(settings, **options)
+            except BrokenPipeError:
+                raise  # Whoever reads has seen enough, which click knows how to end.
+            except OSError as error:
+                # Whoever writes has put back what was there.
+                place = f"{error.filename}: " if error.filename else ""
+                stop(settings, [f"{place}{error.strerror or error}"])
             except SpecificationError as error:
                 # With JSON the problems are the data; without, they are what went wrong with making it.
                 faults = [problem for problem in error.problems if problem.degree == "fault"]
@@ -74,6 +81,15 @@ def takes_settings(
         return command
 
     return decorate
+
+
+def stop(settings: Settings, complaints: collections.abc.Sequence[str]) -> NoReturn:
+    """Say what went wrong, and end with 1."""
+    if settings.as_json:
+        settings.show({"problems": list(complaints)}, "")
+    else:
+        click.echo("\n".join(complaints), err=True)
+    sys.exit(1)
 
 
 def problem_data(problem: Problem) -> dict[str, Any]:
@@ -91,6 +107,12 @@ def require_revision(version: str, versions: collections.abc.Sequence[str]) -> N
     """Refuse a name that is no revision, as wrong usage."""
     if version not in versions:
         raise click.UsageError(f"'{version}' is not a revision; revisions: {', '.join(versions)}")
+
+
+def require_tools(settings: Settings) -> None:
+    """End with 1 where a tool has another version than the output depends on; every file would differ, and nobody would see why."""
+    if wrong := wrong_tools():
+        stop(settings, wrong)
 
 
 def found_by_lint(root: pathlib.Path) -> tuple[Problem, ...]:

@@ -37,9 +37,8 @@ def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> Non
     if keep is not None and keep.exists():
         raise click.UsageError(f"{keep} exists already")
     removal = take_out(settings.root, revision)
-    if keep is not None:
-        files.write(keep, removal.kept.text(revision))
-    files.apply(settings.root, removal.texts)
+    kept = {str(keep.resolve()): removal.kept.text(revision)} if keep is not None else {}
+    files.apply(settings.root, {**kept, **removal.texts})
     problems = (*removal.selecting, *found_by_lint(settings.root))
     changed = [path for path, text in removal.texts.items() if text is not None]
     removed = [path for path, text in removal.texts.items() if text is None]

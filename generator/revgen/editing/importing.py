@@ -16,7 +16,7 @@ import yaml
 
 from ..reading.located import SpecificationError
 from ..schemas.normal_form import CannotNormalise, Normalised, Schema, name_conflicts, normalise
-from ..schemas.revisions import PATH, schema_path
+from ..schemas.revisions import PATH, name_problem, schema_path, twin_problem
 from ..writing import files
 from .proof import Proof, Unproven, prove
 from .yaml_lines import Document, Piece, scalar
@@ -119,6 +119,8 @@ def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared
         ImportRefused: where the file cannot be read, has no normal form, has a name for an inline object that means something
             else in another revision, or is not proven to keep its verdicts.
     """
+    if complaint := name_problem(revision) or twin_problem(revision, _declared(root)):
+        raise ImportRefused(revision, (complaint,))
     original = _parsed(revision, published)
     normal = _normal(revision, original)
     if conflicts := name_conflicts(normal.schema, _others(root, revision)):
@@ -136,6 +138,16 @@ def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared
     return Prepared(report, changed, normal.schema, versions)
 
 
+def _declared(root: pathlib.Path) -> list[str]:
+    """The revisions that there are, whatever else may be wrong with them."""
+    text = _current(root / PATH)
+    try:
+        document = Document(PATH, text or "")
+    except SpecificationError:
+        return []
+    return list(document.children(document.find("revisions")))
+
+
 def schema_text(schema: Schema) -> str:
     """A schema as it stands in `specs/schemas`."""
     return json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
@@ -148,6 +160,8 @@ def _parsed(revision: str, published: bytes) -> Schema:
         raise ImportRefused(revision, (f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}",)) from error
     except UnicodeDecodeError as error:
         raise ImportRefused(revision, (f"byte {error.start + 1}: not UTF-8",)) from error
+    except RecursionError as error:
+        raise ImportRefused(revision, ("it is nested too deep to be a schema",)) from error
     if not isinstance(original, dict):
         raise ImportRefused(revision, ("the top level is no object",))
     return original

@@ -11,15 +11,24 @@ from collections.abc import Iterable, Iterator
 import yaml
 
 from ..inventory.concerns import FOLDER
-from ..reading.located import Problems
+from ..reading.located import Place, Problem, Problems, SpecificationError
 from ..schemas.revisions import load_revisions
 from .yaml_lines import Document, Entry, Piece
 
 
 def open_document(root: pathlib.Path, path: str) -> Document:
-    """A file of `specs/`; an empty one where there is none."""
+    """A file of `specs/`; an empty one where there is none.
+
+    Raises:
+        SpecificationError: it cannot be read, or is no YAML.
+    """
     file = root / path
-    return Document(path, file.read_text("utf-8") if file.is_file() else "")
+    try:
+        # As bytes, since reading text would change the ends of lines.
+        text = file.read_bytes().decode("utf-8") if file.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecificationError([Problem(Place(path, 1, 1), f"cannot be read: {error}")]) from error
+    return Document(path, text)
 
 
 def open_areas(root: pathlib.Path) -> dict[str, Document]:

@@ -12,6 +12,7 @@ import re
 import yaml
 
 from ..reading.located import Place, Problem, SpecificationError
+from ..reading.yaml_text import compose
 
 _MARK = "review"
 
@@ -76,11 +77,13 @@ class Document:
         self.path = path
         self.source = [line if line.endswith("\n") else f"{line}\n" for line in text.splitlines(keepends=True)]
         try:
-            self.top = yaml.compose(text, Loader=yaml.SafeLoader)
+            self.top = compose(text)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line, column = (mark.line, mark.column) if mark else (0, 0)
             raise self.complaint(line, column, f"not YAML: {error.problem or error.context}") from error
+        except yaml.YAMLError as error:
+            raise self.complaint(0, 0, f"not YAML: {str(error).splitlines()[0]}") from error
         self._cuts: set[int] = set()
         self._added: dict[int, list[str]] = {}
 

@@ -13,6 +13,8 @@ from typing import Literal
 
 import yaml
 
+from .yaml_text import compose
+
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Place:
@@ -142,7 +144,7 @@ def load(root: pathlib.Path, path: str, problems: Problems) -> Mapping | None:
         problems.add(Place(path, 1, 1), f"cannot be read: {error.__class__.__name__}")
         return None
     try:
-        top = yaml.compose(text, Loader=yaml.SafeLoader)
+        top = compose(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(path, mark.line + 1, mark.column + 1) if mark else Place(path, 1, 1)

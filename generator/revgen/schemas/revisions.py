@@ -8,12 +8,15 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import re
+from collections.abc import Iterable
 
 from ..reading.located import Mapping, Node, Place, Problems, Scalar, kind, load
 from .pages import FOLDER as PAGES
 from .pages import Pages, load_pages, pages_path
 
 PATH = "specs/revisions.yaml"
+
+LONGEST_NAME = 64
 
 _REQUIRED = ("source", "sha256", "pages")
 _ALLOWED = (*_REQUIRED, "reference")
@@ -73,6 +76,27 @@ def module_name(version: str) -> str:
     return "v" + re.sub(r"[^A-Za-z0-9]", "_", version)
 
 
+def name_problem(version: str) -> str:
+    """Why a text is no name for a revision, and what is allowed; empty where it is one.
+
+    Files and packages are called after it, so it is judged before anything is written.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*", version) or len(version) > LONGEST_NAME:
+        return (
+            f"'{version}' is not a revision; allowed: letters and digits of ASCII, joined by '-', '.' or '_', "
+            f"{LONGEST_NAME} characters at most"
+        )
+    return ""
+
+
+def twin_problem(version: str, others: Iterable[str]) -> str:
+    """Why a revision cannot be beside others; empty where it can."""
+    for other in others:
+        if other != version and module_name(other).casefold() == module_name(version).casefold():
+            return f"revision {version} and {other} would both be the package '{module_name(version)}'"
+    return ""
+
+
 def load_revisions(root: pathlib.Path, problems: Problems) -> tuple[Revision, ...]:
     """Read the revisions, oldest first.
 
@@ -100,12 +124,10 @@ def load_revisions(root: pathlib.Path, problems: Problems) -> tuple[Revision, ..
         revision = _read(root, version, entries.keys[version], entries[version], problems)
         if revision is None:
             continue
-        if twin := found.get(revision.module):
-            problems.add(
-                revision.place, f"revision {version} and {twin.version} would both be the package '{revision.module}'"
-            )
+        if complaint := twin_problem(version, found):
+            problems.add(revision.place, complaint)
             continue
-        found[revision.module] = revision
+        found[version] = revision
     _remark_on_stray_pages(root, tuple(entries), problems)
     return tuple(found.values())
 
@@ -124,10 +146,8 @@ def _read(root: pathlib.Path, version: str, key: Scalar, node: Node, problems: P
     before = len(problems.found)
     if not key.quoted:
         problems.add(key.place, f'revision {version} is not quoted; write "{version}"')
-    if not re.fullmatch(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*", version):
-        problems.add(
-            key.place, f"'{version}' is not a revision; allowed: letters and digits, joined by '-', '.' or '_'"
-        )
+    if complaint := name_problem(version):
+        problems.add(key.place, complaint)
         return None
     if not isinstance(node, Mapping):
         problems.add(node.place, f"revision {version} is a {kind(node)}; allowed: a mapping with {', '.join(_ALLOWED)}")

@@ -9,7 +9,9 @@ import dataclasses
 import hashlib
 import importlib.metadata
 import pathlib
+import re
 
+_DISTRIBUTION = "mcp-anyrev"
 _INPUT_FOLDERS = ("specs", "templates")
 _INPUT_SUFFIXES = (".yaml", ".json", ".txt", ".jinja", ".jinja2")
 # The bytes of the output depend on these versions.
@@ -30,6 +32,19 @@ class Inputs:
 def digest(data: bytes) -> str:
     """SHA-256, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
+
+
+def wrong_tools() -> tuple[str, ...]:
+    """The tools whose version is another one than this generator asks for, a line each with what is needed."""
+    wrong = []
+    for needed in importlib.metadata.requires(_DISTRIBUTION) or ():
+        pin = re.match(r"([\w.-]+)==([\w.]+)", needed)
+        if pin and pin[1] in _TOOLS and (installed := importlib.metadata.version(pin[1])) != pin[2]:
+            wrong.append(
+                f"{pin[1]} is {installed}, and every byte of the output depends on {pin[2]}; "
+                f'run: pip install "{_DISTRIBUTION}[generator]"'
+            )
+    return tuple(wrong)
 
 
 def read_inputs(root: pathlib.Path) -> Inputs:

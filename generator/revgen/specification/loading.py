@@ -20,6 +20,7 @@ from ..schemas.published import load_schemas
 from ..schemas.revisions import Revision, load_revisions
 from ..templates.macros import check_templates, make_environment
 from .inputs import Inputs, read_inputs
+from .strays import complain_about_strays
 from .vocabulary import load_rules, project
 
 
@@ -66,6 +67,7 @@ def load_specification(root: pathlib.Path) -> Specification:
     revisions = load_revisions(root, problems)
     # All else is asked of every revision.
     problems.stop_if_any()
+    complain_about_strays(root, [revision.version for revision in revisions], problems)
     schemas = load_schemas(root, revisions, problems)
     pages = {revision.version: revision.known for revision in revisions if revision.known is not None}
     areas = load_inventory(root, [revision.version for revision in revisions], schemas, problems, pages)

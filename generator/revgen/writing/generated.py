@@ -9,12 +9,12 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import difflib
-import os
 import pathlib
 import shutil
-import tempfile
 
+from ..reading.located import Place, Problem, SpecificationError
 from ..rendering.output import FOLDER
+from .files import apply
 from .manifest import PATH as MANIFEST
 from .manifest import generated_files
 
@@ -37,14 +37,14 @@ def write(root: pathlib.Path, files: collections.abc.Mapping[str, str]) -> Chang
         files: text by path; every path is below `generated/`.
 
     Raises:
-        ValueError: a path leads elsewhere; nothing was written.
+        SpecificationError: a path leads elsewhere; nothing was written.
+        OSError: a file cannot be written, and all are as they were.
     """
     changes = _compare(root, files)
     # MANIFEST comes last: a run that was interrupted must not look finished.
-    for path in sorted((*changes.created, *changes.changed), key=lambda path: (path == MANIFEST, path)):
-        _replace(root / path, files[path])
+    touched = sorted((*changes.created, *changes.changed, *changes.removed), key=lambda path: (path == MANIFEST, path))
+    apply(root, {path: files.get(path) for path in touched})
     for path in changes.removed:
-        (root / path).unlink()
         _remove_empty_folders((root / path).parent, root / FOLDER)
     return changes
 
@@ -80,28 +80,13 @@ def _require_inside(root: pathlib.Path, path: str) -> None:
     folder = (root / FOLDER).resolve()
     parent = (root / path).parent.resolve()
     if not path.startswith(f"{FOLDER}/") or not parent.is_relative_to(folder) or folder.parent != root.resolve():
-        raise ValueError(f"'{path}' is not below {FOLDER}/")
+        leads = f"; {FOLDER}/ is a link to {folder}" if (root / FOLDER).is_symlink() else ""
+        message = f"'{path}' is not below {FOLDER}/{leads}; allowed: a folder of the root itself"
+        raise SpecificationError([Problem(Place(FOLDER, 1, 1), message)])
 
 
 def _is_same(path: pathlib.Path, text: str) -> bool:
     return not path.is_symlink() and path.read_bytes() == text.encode()
-
-
-def _replace(path: pathlib.Path, text: str) -> None:
-    """Write through a neighbour, so that no reader sees half a file and a link is replaced rather than followed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(text.encode())
-        # A temporary file is private; a source file is as readable as any new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        pathlib.Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _remove_empty_folders(folder: pathlib.Path, top: pathlib.Path) -> None:

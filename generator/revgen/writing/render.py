@@ -9,7 +9,10 @@ import collections.abc
 import concurrent.futures
 import dataclasses
 import functools
+import multiprocessing
+import multiprocessing.connection
 import os
+import threading
 
 from ..adapters.adapter import write_adapter
 from ..adapters.package import write_package, write_selection
@@ -105,11 +108,25 @@ def _run_all(
     if not slow:
         yield from map(_run, quick)
         return
-    with concurrent.futures.ProcessPoolExecutor(min(len(slow), os.cpu_count() or 1)) as pool:
+    with concurrent.futures.ProcessPoolExecutor(
+        min(len(slow), os.cpu_count() or 1), initializer=_end_with_parent
+    ) as pool:
         running = [pool.submit(_run, task) for task in slow]
         yield from map(_run, quick)
         for future in running:
             yield future.result()
+
+
+def _end_with_parent() -> None:
+    """Have a process end when the one that started it is gone, killed without a word; or it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            multiprocessing.connection.wait([parent.sentinel])
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _run(task: Task) -> _Rendered:

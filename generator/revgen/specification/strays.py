@@ -1,0 +1,56 @@
+"""Files among the inputs that nobody reads.
+
+Rule: what stands in a folder of the inputs is read, or said not to be: a file that was meant to be read and has the wrong name is a fault, a
+copy that an editor left is a remark.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator, Sequence
+
+from ..inventory.concerns import FOLDER as VARIANCE
+from ..reading.located import Place, Problems
+
+_SCHEMAS = "specs/schemas"
+_TEMPLATES = "templates"
+_COPIES = ("~", ".bak", ".orig", ".rej", ".swo", ".swp", ".tmp")
+_TEMPLATE_SUFFIXES = (".jinja", ".jinja2")
+
+
+def complain_about_strays(root: pathlib.Path, versions: Sequence[str], problems: Problems) -> None:
+    """Say which files are not read.
+
+    Args:
+        root: the folder that holds `specs/` and `templates/`.
+        versions: the revisions, whose schemas are read.
+        problems: receives faults for files that look as if they were meant to be read, and remarks for copies.
+    """
+    for path, allowed in _strays(root, versions):
+        place = Place(path.relative_to(root).as_posix(), 1, 1)
+        if path.name.startswith((".", "#")) or path.name.endswith(_COPIES):
+            problems.remark(place, "is a copy that an editor or an interrupted command left, and is not read")
+        else:
+            problems.add(place, f"is not read; allowed here: {allowed}")
+
+
+def _strays(root: pathlib.Path, versions: Sequence[str]) -> Iterator[tuple[pathlib.Path, str]]:
+    """Every file that is not read, with what would be."""
+    schemas = {f"{version}.json" for version in versions}
+    for path in _within(root / "specs"):
+        if path.suffix == ".yml" or path.name.startswith((".", "#")) or path.name.endswith(_COPIES):
+            yield path, f"{path.stem}.yaml"
+    for path in _within(root / VARIANCE):
+        if path.suffix != ".yaml" or path.name.startswith((".", "#")):
+            yield path, f"an area a file, {path.stem}.yaml"
+    for path in _within(root / _SCHEMAS):
+        if path.name not in schemas:
+            yield path, f"the schema of a revision, {', '.join(sorted(schemas))}"
+    for path in sorted((root / _TEMPLATES).rglob("*")):
+        if not path.is_dir() and path.suffix not in _TEMPLATE_SUFFIXES:
+            yield path, f"templates, which end in {' or '.join(_TEMPLATE_SUFFIXES)}"
+
+
+def _within(folder: pathlib.Path) -> list[pathlib.Path]:
+    """The files of a folder, and links that lead nowhere, by name."""
+    return sorted(path for path in folder.iterdir() if not path.is_dir()) if folder.is_dir() else []
