@@ -60,7 +60,9 @@ def inputs(toy: Toy) -> dict[str, str]:
 
 def test_copied_answers_are_marked_each_in_its_own_style(toy: Toy, schema: str) -> None:
     toy.replace(
-        LETTERS, '        is: 3\n        cite: "page: letters#stamps"', "        is: 3\n        cite: 'page: letters#stamps'"
+        LETTERS,
+        '        is: 3\n        cite: "page: letters#stamps"',
+        "        is: 3\n        cite: 'page: letters#stamps'",
     )
     toy.replace(
         LETTERS,
