@@ -5,12 +5,8 @@ Rule: the web framework is the application's own choice. What it mounts is one A
     uvicorn --app-dir examples mounted:app
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 from fastapi import FastAPI
-from mcp_anyrev import Registry, asgi
-from starlette.routing import Route
+from mcp_anyrev import Registry, Server
 
 registry = Registry("library", "1.0")
 
@@ -23,18 +19,10 @@ def find(author: str) -> dict[str, str]:
     return {name: title for name, title in SHELF.items() if author in name}
 
 
-mcp = asgi(registry)
+server = Server(registry)
 
-
-@asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Ends the open streams of the mounted application, which its host would not tell that the end has come."""
-    yield
-    await mcp.close()
-
-
-app = FastAPI(lifespan=lifespan)
-app.router.routes.append(Route("/mcp", mcp))  # a mount would answer at /mcp/ and send clients there first
+app = FastAPI(lifespan=server.lifespan)  # starts the server, and ends its open streams when the application ends
+app.router.routes.extend(server.starlette_routes("/mcp"))
 
 
 @app.get("/books/{author}")

@@ -24,7 +24,10 @@ from .questions import Question as Question
 from .server.asking.elicitation import elicit as elicit
 from .server.asking.roots import roots as roots
 from .server.asking.sampling import sample as sample
+from .serving.asgi import asgi as asgi
+from .serving.serve import run as run
+from .serving.serve import serve as serve
+from .serving.server import Server as Server
+from .serving.sse import SseEndpoint as SseEndpoint
 from .settings import Limits as Limits
 from .settings import Settings as Settings
-from .transports.asgi import asgi as asgi
-from .transports.http_sse import SseEndpoint as SseEndpoint

@@ -75,3 +75,8 @@ def require_scopes(principal: Principal | None, scopes: Iterable[str]) -> None:
     missing = [scope for scope in needed if scope not in principal.scopes]
     if missing:
         raise Forbidden(f"this needs the scope {', '.join(missing)}", needed)
+
+
+def owner_of(principal: str | None) -> str:
+    """Whose budget something counts against that is kept for a principal, or for nobody in particular."""
+    return "anonymous" if principal is None else f"principal/{principal}"

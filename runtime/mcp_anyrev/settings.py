@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 
 from mcp_anyrev.principal import Recognise
 from mcp_anyrev.protected_resource import ProtectedResource
-from mcp_anyrev.storage import Hub, SessionStore
+from mcp_anyrev.storage.protocols import Hub, SessionStore
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """The names under which a machine reaches itself."""
@@ -74,8 +74,7 @@ class Limits:
         body_seconds: how long the body of a request may take to arrive.
         call_seconds: how long a call may go on, whatever it waits for.
         batch_messages: the most messages in one frame, where a frame may hold several.
-        sessions: the most sessions, and unfinished questions, that the store in memory keeps; the longest unused go first.
-        streams_of_session: the most streams of one session that are open or can be taken up again; the oldest go first.
+        streams_of_session: the most streams that one session listens on; the oldest end first.
         streams_of_principal: the most long-lived streams that one principal holds; further ones are refused.
         subscriptions: the most resources that one session, or one stream of changes, subscribes to.
         queue: the most messages that wait for a slow reader; a handler that has more to say waits.
@@ -83,9 +82,8 @@ class Limits:
         threads: the most threads in which handlers and dependencies run that are not async.
         stored_bytes: the most that is kept of all sessions and unfinished calls; see `SessionStore` for what goes first.
         stored_bytes_of_principal: the most of those of one principal.
-        kept_streams: the most streams that are kept in memory to be taken up again.
-        kept_events: the most events of each that are kept.
-        kept_bytes: the most bytes of all.
+        kept_bytes: the most that is kept in memory of all streams, so that they can be taken up again; see `Hub` for what goes first.
+        kept_bytes_of_principal: the most of those of one principal.
 
     Raises:
         ValueError: a number is not one, or not above zero. It names every one.
@@ -95,7 +93,6 @@ class Limits:
     body_seconds: Seconds = 30
     call_seconds: Seconds = 3600
     batch_messages: Count = 100
-    sessions: Count = 10_000
     streams_of_session: Count = 32
     streams_of_principal: Count = 10_000
     subscriptions: Count = 1_000
@@ -104,9 +101,8 @@ class Limits:
     threads: Count = 40
     stored_bytes: Count = 64 * 1024 * 1024
     stored_bytes_of_principal: Count = 16 * 1024 * 1024
-    kept_streams: Count = 2_000
-    kept_events: Count = 256
-    kept_bytes: Count = 16 * 1024 * 1024
+    kept_bytes: Count = 128 * 1024 * 1024
+    kept_bytes_of_principal: Count = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, config=_CHECKED)

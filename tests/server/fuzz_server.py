@@ -9,7 +9,7 @@ import asyncio
 import sys
 from typing import Annotated
 
-from mcp_anyrev import Exchange, Limits, Registry, Settings, elicit
+from mcp_anyrev import Exchange, Registry, Settings, elicit
 from pydantic import Field
 from raw_client import serving
 
@@ -75,7 +75,7 @@ def greet(name: str) -> str:
 
 
 async def main(binding: str) -> None:
-    settings = Settings(ask_timeout_seconds=0.2, limits=Limits(sessions=300))
+    settings = Settings(ask_timeout_seconds=0.2)
     async with serving(registry, settings, binding) as url:
         print(url, flush=True)
         await asyncio.Event().wait()

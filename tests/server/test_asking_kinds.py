@@ -6,11 +6,10 @@ Citations: client/sampling#creating-messages, client/roots#listing-roots, basic/
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
-from mcp_anyrev import Exchange, Registry, Settings, elicit, roots, sample
+from mcp_anyrev import Exchange, Registry, elicit, roots, sample
 from mcp_contract import Declaration, MissingClientCapability
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel, ValidationError
@@ -183,37 +182,26 @@ async def test_a_question_that_ends_the_call_waits_for_pushed_answers_beside_it(
 
 async def test_a_request_that_cannot_end_in_a_question_can_still_push_one(session_adapter: Adapter) -> None:
     """The argument convention serves tools alone; a request of the server's own needs no room in the call."""
-    from mcp_anyrev.conversation.calls import Call, Context
-    from mcp_anyrev.server.asking.attempts import Attempts
-    from mcp_anyrev.server.asking.pushing import posted, sender, topic_of
-    from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
-    from mcp_contract import CannotAsk
+    made = Registry("prompting", "1.0")
 
-    hub = MemoryHub()
+    @made.prompt
+    async def sampled(ex: Exchange) -> str:
+        return str((await ex.ask("t", sample("Hello?", max_tokens=9))).accepted)
 
-    def send(message: bytes) -> None:
-        identifier = json.loads(message)["id"]
-        said = posted(sender(None, None), {"result": SAMPLED})
-        sending.append(asyncio.ensure_future(hub.publish(topic_of(identifier), said)))
+    @made.prompt
+    async def elicited(ex: Exchange) -> str:
+        return str((await ex.ask("go", elicit("Go?"))).accepted)
 
-    sending: list[asyncio.Future[None]] = []
-    context = Context(session_adapter, None, None, send)
-    declared = Declaration(session_adapter.encode_client_capabilities(ALL), INFORMATION)
-    call = Call(context, "completion/complete", declared, 1, {})
-    attempts = Attempts("s", lambda _: {}, Settings(), MemoryStore(), hub, lambda: 0.0)
+    async def pushed(message: dict[str, Any]) -> None:
+        if "id" in message:
+            await client.post({"jsonrpc": "2.0", "id": message["id"], "result": ANSWERS[message["method"]]})
 
-    async def samples(own: dict[str, Any], ex: Exchange) -> dict[str, Any]:
-        return {"accepted": (await ex.ask("t", sample("Hello?", max_tokens=9))).accepted}
-
-    async def elicits(own: dict[str, Any], ex: Exchange) -> dict[str, Any]:
-        await ex.ask("go", elicit("Go?"))
-        raise AssertionError
-
-    await attempts.run(call, "p", {}, samples, asks=True)
-    assert len(sending) == 1
-    if session_adapter.asks_in_arguments:
-        with pytest.raises(CannotAsk, match=r"^completion/complete cannot ask"):
-            await attempts.run(call, "p", {}, elicits, asks=True)
+    async with serving(made) as url, client_of(url, session_adapter, ALL) as client:
+        reply = await client.call("prompts/get", {"name": "sampled"}, on_message=pushed)
+        assert reply.result["messages"][0]["content"]["text"] == "True"
+        if session_adapter.asks_in_arguments:
+            reply = await client.call("prompts/get", {"name": "elicited"}, on_message=pushed)
+            assert reply.error["message"].startswith("prompts/get cannot ask")
 
 
 async def test_a_capability_can_be_required_before_any_work(adapter: Adapter) -> None:

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 import pytest
-from mcp_anyrev import Exchange, Registry, Settings, elicit
+from mcp_anyrev import Exchange, Limits, Registry, Settings, elicit
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
@@ -206,7 +206,7 @@ async def test_responses_nobody_waits_for_are_taken_and_leave_nothing_behind(pus
             reply = await client.post({"jsonrpc": "2.0", "id": identifier, "result": ACCEPT})
             assert reply.status == push_adapter.accepted_status
         assert await call(client, {"result": ACCEPT}) == "went ahead"
-    assert not hub._topics
+    assert {topic.partition("/")[0] for topic in hub._topics} <= {"server", "stream"}
 
 
 async def test_a_client_that_leaves_does_not_cancel_where_leaving_is_no_cancellation(adapter: Adapter) -> None:
@@ -233,3 +233,41 @@ async def test_a_client_that_leaves_does_not_cancel_where_leaving_is_no_cancella
         calling.cancel()
         await asyncio.sleep(0.6)
     assert fate["slow"] == ("cancelled" if adapter.disconnect_cancels else "finished")
+
+
+async def asked_and_told(client: RawClient, name: str, then: Any) -> list[dict[str, Any]]:
+    """Call a tool that asks, do something once the question is there; gives what comes from the question on."""
+    request = client.request("tools/call", {"name": name, "arguments": {}})
+    seen: list[dict[str, Any]] = []
+
+    async def on_message(message: dict[str, Any]) -> None:
+        seen.append(message)
+        if "id" in message:
+            await then(message, request["id"])
+
+    reply = await client.post(request, on_message=on_message)
+    return [*seen, *([] if reply.message is None else [reply.message])]
+
+
+async def test_a_cancelled_call_cancels_the_question_it_has_out(push_adapter: Adapter) -> None:
+    """basic/utilities/cancellation#cancellation-flow: whoever sent a request says that it needs no answer any longer."""
+    async with serving(registry()) as url, RawClient(url, push_adapter) as client:
+
+        async def cancel(question: dict[str, Any], identifier: Any) -> None:
+            await client.post(
+                {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": identifier}}
+            )
+
+        question, told = await asked_and_told(client, "gate", cancel)
+        assert told["method"] == "notifications/cancelled" and told["params"]["requestId"] == question["id"]
+
+
+async def test_a_call_that_is_overdue_cancels_the_question_and_is_answered(push_adapter: Adapter) -> None:
+    async def wait(question: dict[str, Any], identifier: Any) -> None:
+        await asyncio.sleep(0)
+
+    settings = Settings(limits=Limits(call_seconds=0.2))
+    async with serving(registry(), settings) as url, RawClient(url, push_adapter) as client:
+        question, told, answer = await asked_and_told(client, "gate", wait)
+        assert told["method"] == "notifications/cancelled" and told["params"]["requestId"] == question["id"]
+        assert answer["error"]["code"] == push_adapter.error_codes["internal_error"]

@@ -6,8 +6,8 @@ import asyncio
 import threading
 from typing import Any
 
+from mcp_anyrev.conversation.bus import Bus
 from mcp_anyrev.server.audience import Audience, SessionStream
-from mcp_anyrev.server.bus import Bus
 from mcp_anyrev.storage.memory import MemoryHub
 from mcp_anyrev.transports.departures import Departures
 
@@ -24,12 +24,16 @@ class Transport(asyncio.Transport):
 def bus(hub: Any) -> tuple[Bus, list[Any]]:
     heard: list[Any] = []
 
-    async def hear(message: Any) -> None:
-        if "bad" in message:
-            raise KeyError("bad")
-        heard.append(message)
+    async def hear(said: Any) -> None:
+        heard.append(said)
 
-    return Bus(hub, "server/test", hear), heard
+    async def fail(said: Any) -> None:
+        raise KeyError("bad")
+
+    made = Bus(hub, "test")
+    made.hear("n", hear)
+    made.hear("bad", fail)
+    return made, heard
 
 
 async def until(condition: Any) -> None:
@@ -43,7 +47,7 @@ async def test_everybody_hears_what_anybody_says_once_they_are_ready() -> None:
     await one.ready()
     await two.ready()
     await one.say({"n": 1})
-    await until(lambda: heard_by_one == heard_by_two == [{"n": 1}])
+    await until(lambda: heard_by_one == heard_by_two == [1])
     await one.stop()
     await two.stop()
 
@@ -52,9 +56,9 @@ async def test_a_message_that_is_not_understood_harms_nothing() -> None:
     one, heard = bus(MemoryHub())
     await one.ready()
     await one.say({"bad": True})
-    await one._hub.publish("server/test", "no object")
+    await one._hub.publish(one._topics[0], b"no object")
     await one.say({"n": 2})
-    await until(lambda: heard == [{"n": 2}])
+    await until(lambda: heard == [2])
     await one.stop()
 
 
@@ -68,7 +72,32 @@ async def test_what_threads_say_arrives_once_and_before_a_start_nobody_is_told()
     for thread in threads:
         thread.join()
     await until(lambda: bool(heard))
-    assert heard == [{"n": 1}]
+    assert heard == [1]
+    await one.stop()
+
+
+async def test_what_is_said_to_one_worker_only_that_one_hears() -> None:
+    hub = MemoryHub()
+    (one, heard_by_one), (two, heard_by_two) = bus(hub), bus(hub)
+    await one.ready()
+    await two.ready()
+    await one.say_to(two.worker, {"n": 1})
+    await one.say_to("nobody", {"n": 2})
+    await one.say({"n": 3})
+    await until(lambda: 3 in heard_by_one and 3 in heard_by_two)
+    assert heard_by_one == [3] and sorted(heard_by_two) == [1, 3]
+    await one.stop()
+    await two.stop()
+
+
+async def test_who_could_not_keep_up_is_told_so() -> None:
+    one, heard = bus(MemoryHub(topic_messages=3))
+    one.hear("missed", lambda said: one.say({"n": "missed"}))
+    await one.ready()
+    for each in range(10):
+        await one.say({"n": each})
+    await until(lambda: "missed" in heard)
+    assert [each for each in heard if each != "missed"] == [7, 8, 9]
     await one.stop()
 
 
@@ -76,16 +105,16 @@ async def test_a_hub_that_fails_is_listened_to_again() -> None:
     class Failing(MemoryHub):
         failures = 2
 
-        def listen(self, topic: str) -> Any:
+        async def open(self, topic: Any, *, owner: str) -> str:
             if self.failures:
                 self.failures -= 1
                 raise OSError("out of reach")
-            return super().listen(topic)
+            return await super().open(topic, owner=owner)
 
     one, heard = bus(Failing())
     await one.ready()
     await one.say({"n": 1})
-    await until(lambda: heard == [{"n": 1}])
+    await until(lambda: heard == [1])
     await one.stop()
 
 
@@ -108,7 +137,7 @@ async def test_departures_are_noticed_by_one_look_at_all() -> None:
     await asyncio.wait_for(asyncio.gather(*waiting), 1)
 
 
-def test_the_newest_stream_of_a_session_that_is_read_is_told() -> None:
+async def test_the_newest_stream_of_a_session_that_is_read_is_told() -> None:
     class Silent:
         waits_for_ready = False
         server_notifications = ("notifications/tools/list_changed",)
@@ -117,28 +146,50 @@ def test_the_newest_stream_of_a_session_that_is_read_is_told() -> None:
             return {"method": method}
 
     class Session:
-        name, ready, subscriptions = "s", True, ()
+        name, version, ready, subscriptions = "s", "any", True, ()
 
     connected = {"old": True, "new": True}
     told: list[str] = []
-    audience = Audience()
-    for name in connected:
-        audience.join(
-            SessionStream(
-                Session(),  # type: ignore[arg-type]
-                Silent(),  # type: ignore[arg-type]
-                lambda message, name=name: told.append(name),  # type: ignore[misc]
-                lambda: None,
-                lambda name=name: connected[name],  # type: ignore[misc]
-            )
+
+    def stream(name: str) -> SessionStream:
+        return SessionStream(
+            Session(),  # type: ignore[arg-type]
+            Silent(),  # type: ignore[arg-type]
+            lambda message, same: told.append(name),
+            lambda: None,
+            lambda: connected[name],
+            name,
         )
-    change = {"changed": "tools"}
-    audience.tell(change)
+
+    hub = MemoryHub()
+    here, elsewhere = Bus(hub, "test"), Bus(hub, "test")
+    audience, other = (Audience(each, None, {}, 60) for each in (here, elsewhere))  # type: ignore[arg-type]
+    old, new = stream("old"), stream("new")
+    await audience.join(old)
+    await audience.join(new)
+    await here.say({"changed": "tools"})
+    await until(lambda: told == ["new"])
     connected["new"] = False
-    audience.tell(change)
+    await here.say({"changed": "tools"})
+    await until(lambda: told == ["new", "old"])
     connected["old"] = False
-    audience.tell(change)  # kept for whoever comes back
-    audience.streams_of("s")[1].newer.add("elsewhere")
-    audience.streams_of("s")[0].newer.add("elsewhere")
-    audience.tell(change)
-    assert told == ["new", "old", "new"]
+    await here.say({"changed": "tools"})  # kept for whoever comes back
+    await until(lambda: told == ["new", "old", "new"])
+    newer = stream("newer")
+    connected["newer"] = True
+    await other.join(newer)
+    await here.say({"changed": "tools"})
+    await until(lambda: told == ["new", "old", "new", "newer"])
+    await other.lost_reader(newer)
+    other.leave(newer)
+    connected["new"] = True
+    await here.say({"changed": "tools"})
+    await until(lambda: told == ["new", "old", "new", "newer", "new"])
+    await other.join(stream("new"))  # the same stream, taken up again there, is told there
+    await here.say({"changed": "tools"})
+    await until(lambda: len(told) == 6)
+    assert [each.name for each in audience.streams_of("s")] == ["old"]
+    await audience.close()
+    await other.close()
+    await here.stop()
+    await elsewhere.stop()

@@ -15,6 +15,7 @@ from mcp_anyrev import (
     Invocation,
     RegistrationError,
     Registry,
+    Server,
     Settings,
     ToolError,
     asgi,
@@ -23,7 +24,6 @@ from mcp_anyrev import (
 )
 from mcp_anyrev.server.core import Core
 from mcp_anyrev.testing import serve
-from mcp_anyrev.transports.aiohttp import routes
 from mcp_contract import JsonObject
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, call_answering, request_answering, serving
@@ -208,11 +208,11 @@ async def test_the_lifespan_is_entered_with_the_server_and_left_with_it(adapter:
 
 async def test_routes_start_and_end_the_lifespan(adapter: Adapter) -> None:
     events: Events = []
-    mcp = routes(with_lifespan(events))
+    server = Server(with_lifespan(events))
     application = web.Application()
-    application.add_routes(mcp)
-    application.on_startup.append(mcp.start)
-    application.on_shutdown.append(mcp.close)
+    application.add_routes(server.routes())
+    application.on_startup.append(server.start)
+    application.on_shutdown.append(server.close)
     runner = web.AppRunner(application)
     await runner.setup()
     assert events == ["enter lifespan"]
@@ -220,16 +220,16 @@ async def test_routes_start_and_end_the_lifespan(adapter: Adapter) -> None:
     assert events == ["enter lifespan", "leave lifespan"]
 
 
-async def test_a_server_that_nobody_starts_starts_with_the_first_call_that_needs_it(adapter: Adapter) -> None:
+async def test_a_server_that_nobody_starts_starts_with_its_first_request(adapter: Adapter) -> None:
     events: Events = []
     application = web.Application()
-    application.add_routes(routes(with_lifespan(events)))
+    application.add_routes(Server(with_lifespan(events)).routes())
     runner = web.AppRunner(application)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
+    assert events == []
     try:
         async with RawClient(f"http://127.0.0.1:{runner.addresses[0][1]}/mcp", adapter) as client:
-            assert events == []
             replies = await asyncio.gather(*(client.tool("lifespan-value") for _ in range(3)))
             assert {reply.text for reply in replies} == {"value of lifespan"}
             assert events == ["enter lifespan"]

@@ -6,6 +6,7 @@ Citations: basic/transports, basic/transports/streamable-http, basic/index.
 from __future__ import annotations
 
 import json
+from http import HTTPStatus
 from typing import Any
 
 import aiohttp
@@ -138,7 +139,7 @@ async def test_a_large_body_is_refused_unread(adapter: Adapter, binding: str) ->
     async with serving(registry(), settings, binding) as url, RawClient(url, adapter) as client:
         request = client.request("tools/call", {"name": "plain", "arguments": {"word": "x" * 20_000}})
         reply = await client.post(request, unread=True)
-        assert reply.status == 400 and "10000 bytes" in reply.error["message"]
+        assert reply.status == adapter.error_statuses["too_large"] and "10000 bytes" in reply.error["message"]
         assert (await client.tool("plain")).text == "fine"
 
 
@@ -153,7 +154,8 @@ async def test_a_large_body_in_pieces_is_refused_too(binding: str) -> None:
         aiohttp.ClientSession() as http,
         http.post(url, data=pieces()) as response,
     ):
-        assert response.status == 400 and "10000 bytes" in (await response.json())["error"]["message"]
+        told = await response.json()
+        assert response.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and "10000 bytes" in told["error"]["message"]
 
 
 @pytest.mark.parametrize(

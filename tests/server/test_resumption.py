@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from event_streams import Event, EventStream, listening, posting
 from mcp_anyrev import Exchange, Registry, Settings
-from mcp_anyrev.http.journals import Journal, Journals
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
@@ -198,48 +197,6 @@ async def test_a_released_stream_is_polled_for_the_rest(adapter: Adapter, bindin
         async with listening(client, last) as rest:
             messages = await rest.messages()
         assert messages[-1]["id"] == 7 and messages[-1]["result"]["content"][0]["text"] == "released"
-
-
-def journals(clock: Any, **bounds: int) -> Journals:
-    usual = {"streams": 10, "streams_of_session": 10, "events": 10, "queue": 10, "total_bytes": 10_000}
-    return Journals(**{**usual, **bounds}, ttl=60, clock=clock)
-
-
-def test_what_is_kept_is_bounded_in_every_way() -> None:
-    now = [0.0]
-    kept = journals(lambda: now[0], streams=3, streams_of_session=2)
-    opened = [kept.open(session) for session in ("a", "a", "b", "a")]
-    assert [kept.find(session, f"{one.name}.0") is not None for session, one in zip("aaba", opened, strict=True)] == [
-        False,
-        True,
-        True,
-        True,
-    ]
-    now[0] = 61.0
-    kept.open("c")
-    assert kept.find("b", f"{opened[2].name}.0") is None
-
-    read = journals(lambda: now[0], streams_of_session=2)
-    standing = read.open("a")
-    reader = standing.attach()
-    for _ in range(5):
-        now[0] += 61.0
-        read.open("a")
-    standing.detach(reader)
-    assert read.find("a", f"{standing.name}.0") is not None  # what somebody reads is kept, however quiet it is
-
-    small = journals(lambda: 0.0, total_bytes=100)
-    first, second = small.open("a"), small.open("a")
-    first.add(b"x" * 60)
-    second.add(b"x" * 60)
-    assert small.find("a", f"{first.name}.1") is None and small.find("a", f"{second.name}.1") is not None
-
-
-def test_of_too_many_events_the_newest_are_kept() -> None:
-    journal = Journal("name", True, 3, 3, lambda journal, growth: None)
-    for each in range(10):
-        journal.add(b"%d" % each)
-    assert journal.size == 3 and journal.issued(10) and not journal.issued(11)
 
 
 async def test_another_worker_takes_a_stream_up_again(resuming_adapter: Adapter) -> None:

@@ -231,7 +231,7 @@ async def test_streams_are_bounded(session_adapter: Adapter) -> None:
             await each.__aenter__()
             streams.append(listening(each))
         statuses = [(await stream.__aenter__()).response.status for stream in streams]
-        assert statuses == [200, 200, 200, session_adapter.error_statuses["invalid_request"]]
+        assert statuses == [200, 200, 200, session_adapter.error_statuses["busy"]]
         for each in clients:
             await each.__aexit__()
         assert (await client.call("resources/subscribe", {"uri": URI})).result == {}

@@ -77,12 +77,3 @@ async def test_of_changes_at_the_same_time_none_is_lost(session_adapter: Adapter
 async def test_there_is_none_where_there_are_no_sessions(result_adapter: Adapter) -> None:
     async with serving(registry()) as url, RawClient(url, result_adapter) as client:
         assert (await client.tool("count", None)).text == "no session"
-
-
-async def test_a_value_is_replaced_only_where_it_is_what_was_read() -> None:
-    store = MemoryStore()
-    await store.put("a", {"n": 1}, 10)
-    assert not await store.replace("a", {"n": 2}, {"n": 3}, 10)
-    assert not await store.replace("b", {"n": 1}, {"n": 3}, 10)
-    assert await store.replace("a", {"n": 1}, {"n": 3}, 10)
-    assert await store.get("a") == {"n": 3} and await store.get("b") is None

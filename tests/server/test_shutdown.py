@@ -18,9 +18,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 from event_streams import listening, posting
-from mcp_anyrev import Exchange, Registry, Settings
+from mcp_anyrev import Exchange, Registry, Server, Settings
 from mcp_anyrev.testing import serve
-from mcp_anyrev.transports.aiohttp import routes
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient
 
@@ -106,9 +105,9 @@ async def test_calls_may_finish_and_are_answered_in_any_case(adapter: Adapter) -
 
 async def test_an_aiohttp_application_ends_its_streams(adapter: Adapter) -> None:
     application = web.Application()
-    mcp = routes(registry(), settings=Settings(shutdown_seconds=0.3))
-    application.add_routes(mcp)
-    application.on_shutdown.append(mcp.close)
+    server = Server(registry(), Settings(shutdown_seconds=0.3))
+    application.add_routes(server.routes())
+    application.on_shutdown.append(server.close)
     runner = web.AppRunner(application, shutdown_timeout=60)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from mcp_anyrev.storage.in_process import MemoryHub, MemoryStore
 from mcp_anyrev.storage.keys import key, name_of, new_name
+from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_anyrev.storage.protocols import Hub, SessionStore
 from mcp_anyrev.testing.storage import HubContract, SessionStoreContract
 

@@ -5,7 +5,7 @@ Rule: what cannot be served is said in one line, before anything listens.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
@@ -57,12 +57,12 @@ def serve(
 
     MODULE is a dotted name or a .py file. The URL is written to stdout once the server listens.
     """
-    import asyncio
     import sys
 
     from pydantic import ValidationError
 
     from mcp_anyrev.cli.targets import TargetFault, load_registry
+    from mcp_anyrev.serving.serve import run
     from mcp_anyrev.settings import LOOPBACK, Settings
 
     try:
@@ -83,7 +83,15 @@ def serve(
         ) from None
     path = path or _PATHS[transport]
     try:
-        asyncio.run(_run(registry, settings, host, port, transport, path))
+        run(
+            registry,
+            settings,
+            host=host,
+            port=port,
+            path=path if transport == "http" else None,
+            sse_path=path if transport == "sse" else None,
+            told=click.echo,
+        )
     except KeyboardInterrupt:
         sys.exit(0)
     except OSError as error:
@@ -94,18 +102,3 @@ def _adapters(revisions: tuple[str, ...] | None) -> list[Adapter]:
     from mcp_revisions import AdapterSet
 
     return list(AdapterSet(revisions).by_version.values())
-
-
-async def _run(registry: Any, settings: Any, host: str, port: int, transport: str, path: str) -> None:
-    import asyncio
-    import signal
-
-    from mcp_anyrev.serving.serve import serve as running
-
-    stopped = asyncio.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(name, stopped.set)
-    over_http, over_sse = (path, None) if transport == "http" else (None, path)
-    async with running(registry, settings, host=host, port=port, path=over_http, sse_path=over_sse) as url:
-        click.echo(url)
-        await stopped.wait()

@@ -1,97 +1,134 @@
-"""Messages of one call on their way to the stream of its reply.
+"""Messages on their way to a peer that are no responses, or come before one.
 
-Rule: bounded. Whoever can wait for room does (`room`); what is sent beyond the bound all the same is dropped.
+Rule: what must arrive is never dropped: it waits, and of changes that say the same only one does. Only reports may be left out, by who
+makes them, so they ask for room first.
+Specification: basic/transports#sending-messages-to-the-server
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from mcp_anyrev.http.journals import Journal
+from typing import Protocol
 
 
-class Outbox:
-    """Messages on their way to a stream.
+class Outbox(Protocol):
+    """Where a conversation puts messages."""
+
+    def send(self, message: bytes, same: str | None = None) -> None:
+        """Put a message on its way; to nowhere, if nobody will read it.
+
+        Args:
+            message: the message as JSON.
+            same: what it says; while one that says the same still waits, it is not put there a second time.
+        """
+        ...
+
+    async def room(self) -> bool:
+        """Wait until a report has room; False where it is to be left out, since nobody reads."""
+        ...
+
+    def release(self, retry: int) -> None:
+        """Have the stream closed before its end, for the peer to take it up again after so many milliseconds, if it can."""
+        ...
+
+
+class Ending(Outbox, Protocol):
+    """One that has an end."""
+
+    def end(self, message: bytes | None) -> None:
+        """Put the last message on its way, or none; whatever comes after it goes nowhere."""
+        ...
+
+
+class Queue:
+    """Messages of one reply, until there is a stream that they go to.
 
     Args:
-        limit: the most messages that wait.
+        limit: the most that wait, so that there is room for another report.
         resumable: may its stream be closed early, and be taken up again?
     """
 
-    __slots__ = ("_journal", "_limit", "_messages", "_retry", "_space", "_waiter", "closed", "ended", "resumable")
+    __slots__ = (
+        "_limit",
+        "_messages",
+        "_same",
+        "_space",
+        "_stream",
+        "_waiter",
+        "closed",
+        "ended",
+        "resumable",
+        "retry",
+    )
 
-    def __init__(self, limit: int = 1_000, resumable: bool = False) -> None:
-        self._limit = limit
+    def __init__(self, limit: int, resumable: bool = False) -> None:
         self.resumable = resumable
-        self._messages: deque[bytes] | None = None
-        self._journal: Journal | None = None
-        self._retry: int | None = None
-        self._waiter: asyncio.Future[None] | None = None
-        self._space: asyncio.Future[None] | None = None
+        self.retry: int | None = None
+        """What `release` was told, before there was a stream to close."""
         self.closed = False
         self.ended = False
+        self._limit = limit
+        self._messages: deque[tuple[bytes, str | None]] | None = None
+        self._same: set[str] | None = None
+        self._stream: Ending | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._space: asyncio.Future[None] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._messages)
 
-    def send(self, message: bytes) -> None:
-        """Put a message on its way; to nowhere, if nobody reads any longer or the last one has been sent."""
+    def send(self, message: bytes, same: str | None = None) -> None:
+        """See `Outbox.send`."""
         if self.closed or self.ended:
             return
-        if self._journal is not None:
-            self._journal.add(message)
+        if self._stream is not None:
+            self._stream.send(message, same)
             return
         if self._messages is None:
-            self._messages = deque()
-        if len(self._messages) < self._limit:
-            self._messages.append(message)
-            self.wake()
+            self._messages, self._same = deque(), set()
+        if same is not None and self._same is not None:
+            if same in self._same:
+                return
+            self._same.add(same)
+        self._messages.append((message, same))
+        self.wake()
 
     def end(self, message: bytes | None) -> None:
-        """Put the last message on its way, or none; whatever comes after it goes nowhere."""
-        self._limit += 1  # there is always room for an answer
-        if message is not None:
+        """See `Ending.end`."""
+        if self._stream is not None:
+            self._stream.end(message)
+        elif message is not None:
             self.send(message)
         self.ended = True
-        if self._journal is not None:
-            self._journal.end()
         self._make_space()
         self.wake()
 
     def release(self, retry: int) -> None:
-        """Have the stream closed before its end, for the client to take it up again after so many milliseconds, if it can."""
-        if self._journal is not None:
-            self._journal.release(retry)
+        """See `Outbox.release`."""
+        if self._stream is not None:
+            self._stream.release(retry)
         elif self.resumable:
-            self._retry = retry
+            self.retry = retry
             self.wake()
 
-    def record(self, journal: Journal) -> None:
-        """From now on messages go to a journal, and so do those that have not been taken."""
-        for message in self._messages or ():
-            journal.add(message)
+    def forward(self, stream: Ending) -> None:
+        """From now on messages go to a stream, and so do those that have not been taken."""
+        for message, same in self._messages or ():
+            stream.send(message, same)
         self._messages = None
-        self._journal = journal
+        self._stream = stream
         if self.ended:
-            journal.end()
+            stream.end(None)
         self._make_space()
 
-    @property
-    def retry(self) -> int | None:
-        """What `release` was told, before there was a stream to close."""
-        return self._retry
-
-    async def room(self) -> None:
-        """Wait until there is room for another message."""
+    async def room(self) -> bool:
+        """See `Outbox.room`."""
         while self._messages is not None and len(self._messages) >= self._limit:
             if self._space is None or self._space.done():
                 self._space = asyncio.get_running_loop().create_future()
             await asyncio.wait((self._space,))
-        if self._journal is not None:
-            await self._journal.room()
+        return not self.closed if self._stream is None else await self._stream.room()
 
     def take(self) -> bytes:
         """The next message.
@@ -99,7 +136,9 @@ class Outbox:
         Raises:
             IndexError: there is none.
         """
-        message = (self._messages or deque()).popleft()
+        message, same = (self._messages or deque()).popleft()
+        if same is not None and self._same is not None:
+            self._same.discard(same)
         self._make_space()
         return message
 
@@ -116,7 +155,7 @@ class Outbox:
 
     async def wait(self, seconds: float) -> bool:
         """Wait for a message, the end, a release or `wake`; False where none came in time."""
-        if self._messages or self.ended or self._retry is not None:
+        if self._messages or self.ended or self.retry is not None:
             return True
         self._waiter = asyncio.get_running_loop().create_future()
         try:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 
-from mcp_anyrev.http.wire import Line, Response
+from mcp_anyrev.http.request import HttpResponse
 
 _METHODS = "GET, POST, DELETE, OPTIONS"
 _MOST_HEADERS = 2_000
@@ -37,7 +37,7 @@ class CrossOrigin:
             "vary": "Origin",
         }
 
-    def preflight(self, headers: Mapping[str, str]) -> Response:
+    def preflight(self, headers: Mapping[str, str]) -> HttpResponse:
         """The answer to the question whether a page may send a request.
 
         Args:
@@ -52,35 +52,4 @@ class CrossOrigin:
         }
         if len(asked) <= _MOST_HEADERS and _HEADER_NAMES.fullmatch(asked.strip()):
             fields["access-control-allow-headers"] = asked.strip()
-        return Response(_NO_CONTENT, b"", fields)
-
-
-class SharedLine:
-    """A line whose head says that a page may read what comes.
-
-    Args:
-        line: the line.
-        headers: the fields that say so.
-    """
-
-    __slots__ = ("_headers", "_line")
-
-    def __init__(self, line: Line, headers: Mapping[str, str]) -> None:
-        self._line = line
-        self._headers = headers
-
-    async def open(self, status: int, headers: Mapping[str, str]) -> None:
-        """See `Line.open`."""
-        await self._line.open(status, {**headers, **self._headers})
-
-    async def write(self, piece: bytes) -> None:
-        """See `Line.write`."""
-        await self._line.write(piece)
-
-    async def gone(self) -> None:
-        """See `Line.gone`."""
-        await self._line.gone()
-
-    async def close(self) -> None:
-        """See `Line.close`."""
-        await self._line.close()
+        return HttpResponse(_NO_CONTENT, b"", fields)

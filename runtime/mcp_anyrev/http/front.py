@@ -1,7 +1,7 @@
 """What every request passes, whatever address it is for: who may come in, from where, and who it is.
 
-Rule: first the names in `Host` and `Origin`, then who it is; nothing else is looked at before. A page of an origin that is let in
-can read every answer, also a refusal.
+Rule: first the names in `Host` and `Origin`, then who it is, all on the head alone; nothing else is looked at before, and no body is
+waited for. A page of an origin that is let in can read every answer, also a refusal.
 Specification: basic/transports/streamable-http#security-endpoint
 """
 
@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING
 from mcp_contract import MethodNotAllowed, ProtocolError
 from pydantic_core import to_json
 
-from mcp_anyrev.head import Head
-from mcp_anyrev.http.cross_origin import CrossOrigin, SharedLine
-from mcp_anyrev.http.hosts_and_origins import Gate
+from mcp_anyrev.conversation.conversation import refusal
+from mcp_anyrev.http.cross_origin import CrossOrigin
+from mcp_anyrev.http.hosts_and_origins import HostsAndOrigins
 from mcp_anyrev.http.principals import recognised
-from mcp_anyrev.http.wire import JSON_HEADERS, OK, Line, Response
+from mcp_anyrev.http.request import HttpRequest, HttpResponse
+from mcp_anyrev.http.responses import JSON_HEADERS, OK, Responses
 from mcp_anyrev.principal import Principal
 
 if TYPE_CHECKING:
+    from mcp_anyrev.head import Head
     from mcp_anyrev.server.core import Core
 
-Answering = Callable[[Principal | None, Line], Awaitable[Response | None]]
-"""From who it is, and the way back, to the answer; it refuses what it was too early to know more of with a `ProtocolError`."""
+Answering = Callable[[HttpRequest, Principal | None], Awaitable[HttpResponse | None]]
+"""From a request, and who sent it, to the answer; it refuses what it was too early to know more of with a `ProtocolError`."""
 
 
 class Front:
@@ -36,53 +38,48 @@ class Front:
 
     def __init__(self, core: Core) -> None:
         settings = core.settings
-        self._core = core
-        self._gate = Gate(settings.allowed_hosts, settings.allowed_origins)
+        self._adapters = core.adapters
+        self._names = HostsAndOrigins(settings.allowed_hosts, settings.allowed_origins)
         self._recognise = settings.principal
+        self._resource = settings.protected_resource
+        self.responses = Responses(self._resource)
         headers = (adapter.session_header for adapter in core.adapters.by_version.values())
         self._cross_origin = CrossOrigin(header for header in headers if header is not None)
 
-    async def handle(self, head: Head, line: Line, answer: Answering, *, to_all: bool = False) -> Response | None:
+    async def handle(self, request: HttpRequest, answer: Answering, *, to_all: bool = False) -> HttpResponse | None:
         """Answer a request, if it is let in.
 
         Args:
-            head: its head.
-            line: the way back, for an answer that comes bit by bit.
+            request: the request.
             answer: answers those that are let in.
             to_all: does it not matter who it is?
 
         Returns:
-            The answer; None where it has gone out on the line.
+            The answer; None where it has gone out already, bit by bit.
         """
-        headers = head.headers
+        head, principal = request.head, None
         try:
-            self._gate.check(headers)
-            origin = headers.get("origin")
-            if origin is None:  # nearly everybody, so without another call
-                principal = None if to_all or self._recognise is None else await recognised(self._recognise, head)
-                return await answer(principal, line)
+            self._names.check(head.headers)
+            origin = head.headers.get("origin")
+            if origin is not None:
+                if head.method == "OPTIONS" and "access-control-request-method" in head.headers:
+                    return self._cross_origin.preflight(head.headers)
+                request.more = self._cross_origin.headers(origin)
+            if self._recognise is not None and not to_all:
+                principal = await recognised(self._recognise, head)
+            return await answer(request, principal)
         except ProtocolError as error:  # too early to know more than the head
             return self._refused(head, error)
-        if head.method == "OPTIONS" and "access-control-request-method" in headers:
-            return self._cross_origin.preflight(headers)
-        shared = self._cross_origin.headers(origin)
-        try:
-            principal = None if to_all or self._recognise is None else await recognised(self._recognise, head)
-            response = await answer(principal, SharedLine(line, shared))
-        except ProtocolError as error:
-            response = self._refused(head, error)
-        return None if response is None else response._replace(headers={**response.headers, **shared})
 
-    async def metadata(self, head: Head, line: Line) -> Response | None:
+    async def metadata(self, request: HttpRequest) -> HttpResponse | None:
         """Answer a request for the metadata of the protected resource, which anybody may read."""
+        return await self.handle(request, self._metadata, to_all=True)
 
-        async def answer(principal: Principal | None, line: Line) -> Response:
-            resource = self._core.settings.protected_resource
-            if head.method != "GET" or resource is None:
-                raise MethodNotAllowed(f"{head.method} is not answered at this address")
-            return Response(OK, to_json(resource.document()), JSON_HEADERS)
+    async def _metadata(self, request: HttpRequest, principal: Principal | None) -> HttpResponse:
+        if request.head.method != "GET" or self._resource is None:
+            raise MethodNotAllowed(f"{request.head.method} is not answered at this address")
+        return HttpResponse(OK, to_json(self._resource.document()), JSON_HEADERS)
 
-        return await self.handle(head, line, answer, to_all=True)
-
-    def _refused(self, head: Head, error: ProtocolError) -> Response:
-        return self._core.refusal(self._core.adapters.select({}, head.headers, None).adapter, {}, error)
+    def _refused(self, head: Head, error: ProtocolError) -> HttpResponse:
+        adapter = self._adapters.select({}, head.headers, None).adapter
+        return self.responses.of(adapter, refusal(adapter, {}, error))

@@ -14,7 +14,7 @@ from mcp_contract import OriginRefused
 _MOST_REMEMBERED = 1_000
 
 
-class Gate:
+class HostsAndOrigins:
     """Judges the names in a head.
 
     Args:

@@ -1,18 +1,20 @@
 """HTTP+SSE without a socket: one address that opens a stream, and one to post to.
 
-Rule: what is posted is taken at once, and what answers it goes on the stream. The address to post to holds the session's unguessable
-name. Headers of other transports mean nothing here.
+Rule: each stream is a session, and carries everything that the server says in it, from whichever worker. What is posted is taken at
+once, and what answers it goes on the stream, in order. The address to post to holds the session's unguessable name. Headers of other
+transports mean nothing here. A stream that is to end lets the calls of its session finish first.
 Specification: basic/transports#http-with-sse
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
 
 from mcp_contract import (
-    InternalError,
+    Busy,
+    Declaration,
     InvalidRequest,
     Json,
     JsonObject,
@@ -23,22 +25,55 @@ from mcp_contract import (
     is_identifier,
 )
 
-from mcp_anyrev.conversation.calls import Context
-from mcp_anyrev.conversation.outbox import Outbox
-from mcp_anyrev.head import Head
-from mcp_anyrev.http.connections import Connections
+from mcp_anyrev.conversation.conversation import Conversation, refusal
+from mcp_anyrev.events import named_event
 from mcp_anyrev.http.front import Front
-from mcp_anyrev.http.wire import Line, Response
+from mcp_anyrev.http.request import HttpRequest, HttpResponse
+from mcp_anyrev.http.responses import OK, STREAM_HEADERS
+from mcp_anyrev.http.streams import Stream, Streams
 from mcp_anyrev.messages import parse
 from mcp_anyrev.principal import Principal, name_of
+from mcp_anyrev.server.audience import SessionStream
+from mcp_anyrev.server.core import NOT_AGREED
+from mcp_anyrev.storage.keys import Key, key
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
+    from mcp_anyrev.conversation.sessions import Session
     from mcp_anyrev.server.core import Core
-    from mcp_anyrev.server.sessions import Session
+    from mcp_anyrev.storage.protocols import Message
 
-_BEFORE_AGREEMENT = "ping"
+_QUERY = "session"
+
+
+class _Calls:
+    """The calls of one session that go on here, and the stream that they are answered on.
+
+    Args:
+        stream: the stream.
+        held: is it this worker that holds it?
+    """
+
+    __slots__ = ("_ending", "going_on", "held", "stream")
+
+    def __init__(self, stream: Stream, *, held: bool = False) -> None:
+        self.going_on = 0
+        self.held = held
+        self.stream = stream
+        self._ending = False
+
+    def end(self) -> None:
+        """End the stream, once no call goes on here."""
+        self._ending = True
+        if not self.going_on:
+            self.stream.end(None)
+
+    def finished(self, calls: int) -> None:
+        """So many calls are over."""
+        self.going_on -= calls
+        if self._ending:
+            self.end()
 
 
 class HttpSse:
@@ -46,181 +81,157 @@ class HttpSse:
 
     Args:
         core: the server behind them.
+        path: the one that opens a stream.
+        message_path: the one to post to, which clients learn on the stream.
 
     Raises:
         ValueError: no revision that is served can be spoken over this transport.
     """
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, path: str, message_path: str) -> None:
         adapters = core.adapters.by_version.values()
         self._served = tuple(adapter.version for adapter in adapters if adapter.served_on_http_sse)
         if not self._served:
             raise ValueError("none of the served revisions can be spoken over HTTP+SSE")
         self._core = core
+        self._path = path
+        self._message_path = message_path
         self._front = Front(core)
-        self._connections = Connections(core, core.adapters.by_version[self._served[0]])
+        self._streams = Streams(core)
+        self._first = core.adapters.by_version[self._served[0]]
+        """The revision in which a connection begins."""
+        self._calls: dict[str, _Calls] = {}
         self._working: set[asyncio.Task[None]] = set()
-        self.body_limit = core.settings.limits.body_bytes
 
-    async def listen(self, head: Head, address: str, line: Line) -> Response | None:
+    async def listen(self, request: HttpRequest) -> HttpResponse | None:
         """Answer a request to the first address: open the stream.
 
         Args:
-            head: its head.
-            address: the second address, up to where the name of the session goes.
-            line: the way back.
+            request: the request.
 
         Returns:
-            The answer; None where it has gone out on the line.
+            The answer; None where it has gone out already, bit by bit.
         """
+        return await self._front.handle(request, self._listen)
 
-        async def answer(principal: Principal | None, line: Line) -> Response | None:
-            if head.method != "GET":
-                return self._not_allowed(head, "GET")
-            await self._connections.serve(name_of(principal), address, line)
-            return None
-
-        return await self._front.handle(head, line, answer)
-
-    async def post(self, head: Head, name: str, body: bytes | None, line: Line) -> Response | None:
+    async def post(self, request: HttpRequest) -> HttpResponse | None:
         """Answer a request to the second address: take a message.
 
         Args:
-            head: its head.
-            name: the name of the session, as the address holds it.
-            body: its body; None for one that is larger than `body_limit`, and was not read.
-            line: the way back, which is not used.
+            request: the request.
 
         Returns:
             The answer.
         """
+        return await self._front.handle(request, self._post)
 
-        async def answer(principal: Principal | None, line: Line) -> Response | None:
-            if head.method != "POST":
-                return self._not_allowed(head, "POST")
-            session = await self._core.sessions.find(name, name_of(principal))
-            if session is None or not session.is_connection:
-                raise SessionUnknown("there is no such connection; open one first")
-            if body is None:
-                raise InvalidRequest(
-                    f"the body is larger than {self.body_limit} bytes, came too late or cannot be decoded"
-                )
-            return await self._take(session, principal, parse(body))
+    async def _listen(self, request: HttpRequest, principal: Principal | None) -> HttpResponse | None:
+        if request.head.method != "GET":
+            return self._not_allowed(request, "GET")
+        root = request.head.path.removesuffix(self._path)
+        await self._serve(request, principal, f"{root}{self._message_path}?{_QUERY}=")
+        return None
 
-        return await self._front.handle(head, line, answer)
+    async def _post(self, request: HttpRequest, principal: Principal | None) -> HttpResponse:
+        if request.head.method != "POST":
+            return self._not_allowed(request, "POST")
+        name = parse_qs(request.head.query).get(_QUERY, [""])[0]
+        session = await self._core.sessions.find(name, name_of(principal))
+        if session is None or not session.is_connection:
+            raise SessionUnknown("there is no such connection; open one first")
+        return await self._take(session, principal, parse(await request.body()))
 
-    async def _take(self, session: Session, principal: Principal | None, payload: Json) -> Response:
-        adapter, refusal = self._core.adapters.select(payload, {}, session.version or None)
+    async def _serve(self, request: HttpRequest, principal: Principal | None, address: str) -> None:
+        """Serve one stream until it ends or nobody is there."""
+        core, first = self._core, self._first
+        owner = name_of(principal)
+        with core.quota.one_more(owner):
+            session = await core.sessions.open(NOT_AGREED, owner, Declaration({}, None), connection=True)
+            topic = _topic(session)
+            stream = await self._streams.open(topic, owner)
+            calls = self._calls[session.name] = _Calls(stream, held=True)
+            reader = self._streams.reader(topic, request, self._written)
+            reader.elsewhere = True
+            told = SessionStream(session, first, stream.send, calls.end, stream.is_attended)
+            try:
+                await core.audience.join(told)
+                await request.open(OK, {**STREAM_HEADERS, **first.stream_headers})
+                where = f"{address}{session.name}".encode()
+                await request.write(named_event(first.http_sse_endpoint_event, where))
+                await reader.read_out("", core.settings.keep_alive_seconds)
+            except ConnectionError:
+                pass
+            finally:
+                del self._calls[session.name]
+                calls.held = False
+                core.audience.leave(told)
+                await self._streams.close(topic)
+                await core.sessions.end(session)
+
+    def _written(self, message: Message) -> bytes:
+        return named_event(self._first.http_sse_message_event, message.body)
+
+    async def _take(self, session: Session, principal: Principal | None, payload: Json) -> HttpResponse:
+        core, in_batch = self._core, isinstance(payload, list)
+        adapter, refused = core.adapters.select(payload, {}, session.version or None)
+        stream = self._streams.joined(_topic(session))
         try:
-            if refusal is not None:
-                raise refusal
+            if refused is not None:
+                raise refused
             if not adapter.served_on_http_sse:
                 raise UnsupportedVersion(adapter.version, self._served)
             messages = adapter.batching(payload)
-            most = self._core.settings.limits.batch_messages
+            most = core.settings.limits.batch_messages
             if len(messages) > most:
                 raise InvalidRequest(f"a batch has at most {most} messages")
-            context = self._context(adapter, session, principal)
-            requests = [message for message in messages if "method" in message and "id" in message]
-            self._check(context, session, requests)
-            for message in messages:
-                await self._take_silent(context, message, alone=message is payload)
+            conversation = Conversation(
+                core, adapter, stream, session, principal, cancels=adapter.http_sse_cancels_by_notification
+            )
+            calls = self._calls.get(session.name) or _Calls(stream)
+            self._check_room(calls, messages)
+            requests = await conversation.receive(messages, in_batch=in_batch)
         except ProtocolError as error:
-            return await self._refused(adapter, session, payload, error)
+            return self._refused(adapter, stream, payload, error)
         if requests:
-            working = asyncio.ensure_future(self._work(context, session.name, requests, isinstance(payload, list)))
+            calls.going_on += len(requests)
+            self._calls.setdefault(session.name, calls)
+            working = asyncio.ensure_future(self._answer(conversation, calls, requests, in_batch=in_batch))
             self._working.add(working)
             working.add_done_callback(self._working.discard)
-        return Response(adapter.accepted_status)
+        return HttpResponse(adapter.accepted_status)
 
-    def _context(self, adapter: Adapter, session: Session, principal: Principal | None) -> Context:
-        outbox = Outbox(self._core.settings.limits.queue)
-        return Context(adapter, session, principal, outbox.send, None, outbox)
-
-    def _check(self, context: Context, session: Session, requests: list[JsonObject]) -> None:
-        """See that the handshake comes first and once, and that not too much goes on at once."""
-        opening = context.adapter.description_method
-        for message in requests:
-            if session.version and message["method"] == opening:
-                raise InvalidRequest("this connection has had its handshake; open another for another one")
-            if not session.version and message["method"] not in (opening, _BEFORE_AGREEMENT):
-                raise InvalidRequest(f"the handshake comes first: {opening}")
-        self._connections.check_room(session.name, len(requests))
-
-    async def _take_silent(self, context: Context, message: JsonObject, *, alone: bool) -> None:
-        """Take a message, if it is one that wants no answer."""
+    async def _answer(
+        self, conversation: Conversation, calls: _Calls, requests: list[JsonObject], *, in_batch: bool
+    ) -> None:
+        """Answer requests on the stream of their session."""
         try:
-            if "method" not in message:
-                await self._core.take_response(context, message)
-            elif "id" not in message:
-                await self._core.take_notification(context, message)
-        except InvalidRequest:
-            if alone:  # in a batch, what wants no answer does not spoil the rest
-                raise
+            response = await conversation.answer(requests, in_batch=in_batch)
+            if response is not None:
+                calls.stream.send(response.message)
+        finally:
+            calls.finished(len(requests))
+            if not calls.going_on and not calls.held and conversation.session is not None:
+                self._calls.pop(conversation.session.name, None)
 
-    async def _refused(self, adapter: Adapter, session: Session, payload: Json, error: ProtocolError) -> Response:
+    def _check_room(self, calls: _Calls, messages: list[JsonObject]) -> None:
+        """See that so many more calls of a session may go on here."""
+        coming = sum("method" in message and "id" in message for message in messages)
+        most = self._core.settings.limits.calls_of_connection
+        if calls.going_on + coming > most:
+            raise Busy(f"{most} calls of this connection are going on, which is the most; wait for an answer")
+
+    def _refused(self, adapter: Adapter, stream: Stream, payload: Json, error: ProtocolError) -> HttpResponse:
         """A request is refused on the stream, as it is answered there; whatever else, to who posts it."""
         if isinstance(payload, dict) and "method" in payload and is_identifier(payload.get("id")):
-            refused = self._core.refusal(adapter, {"id": payload["id"]}, error)
-            await self._connections.deliver(session.name, refused.body)
-            return Response(adapter.accepted_status)
-        return self._core.refusal(adapter, {}, error)
+            stream.send(refusal(adapter, {"id": payload["id"]}, error).message)
+            return HttpResponse(adapter.accepted_status)
+        return self._front.responses.of(adapter, refusal(adapter, {}, error))
 
-    async def _work(self, context: Context, name: str, requests: list[JsonObject], in_batch: bool) -> None:
-        """Answer requests, and say on the stream whatever comes before the answer, and the answer."""
-        outbox = context.outbox
-        assert outbox is not None
-        with self._connections.call(name):
-            carrying = asyncio.ensure_future(self._carry(name, outbox))
-            bodies: list[bytes] = []
-            try:
-                answers = await asyncio.gather(*(self._answer(context, message) for message in requests))
-                bodies = [answer.body for answer in answers if answer is not None]
-            finally:
-                outbox.end(b"[%b]" % b",".join(bodies) if bodies and in_batch else next(iter(bodies), None))
-                await carrying
+    def _not_allowed(self, request: HttpRequest, allowed: str) -> HttpResponse:
+        error = MethodNotAllowed(f"{request.head.method} is not answered at this address")
+        answer = self._front.responses.of(self._first, refusal(self._first, {}, error))
+        return answer._replace(headers={**answer.headers, "allow": allowed})
 
-    async def _carry(self, name: str, outbox: Outbox) -> None:
-        while True:
-            while outbox:
-                await self._connections.deliver(name, outbox.take())
-            if outbox.ended:
-                return
-            await outbox.wait(self._core.settings.keep_alive_seconds)
 
-    async def _answer(self, context: Context, message: JsonObject) -> Response | None:
-        """The answer to a request; None where it has been given up."""
-        running = self._core.live.running
-        context = replace(context)  # each can be given up without the others
-        call = running.add(context, message["id"])
-        try:
-            response = await self._core.respond(context, message)
-            await self._agree(context, message, response)
-            return None if context.cancelled and not call.owes_answer else response
-        except asyncio.CancelledError:
-            if not call.was_given_up():
-                raise
-            ended = InternalError("the server ended the call")
-            return self._core.refusal(context.adapter, {"id": message["id"]}, ended) if call.owes_answer else None
-        finally:
-            running.remove(call)
-
-    async def _agree(self, context: Context, message: JsonObject, response: Response) -> None:
-        """After a handshake that went well, note in the session what was agreed."""
-        adapter, session = context.adapter, context.session
-        if session is None or response.failed or message["method"] != adapter.description_method:
-            return
-        said = adapter.client_declaration(message["params"], None)
-        agreed = {
-            "version": adapter.version,
-            "capabilities": said.capabilities,
-            "information": said.information,
-        }
-        await session.change(lambda _: agreed)
-        await self._connections.agreed(session.name)
-
-    def _not_allowed(self, head: Head, allowed: str) -> Response:
-        adapter = self._core.adapters.by_version[self._served[0]]
-        error = MethodNotAllowed(f"{head.method} is not answered at this address")
-        response = self._core.refusal(adapter, {}, error)
-        return response._replace(headers={**response.headers, "allow": allowed})
+def _topic(session: Session) -> Key:
+    return key("connection", session.name)

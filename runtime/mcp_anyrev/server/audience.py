@@ -1,70 +1,94 @@
 """Who is told of a change on this worker: subscriptions that a request opened, and the streams of sessions.
 
 Rule: a subscription gets what it asked for. A session gets a message once, on the newest of its streams that somebody reads, on
-whichever worker that is; nothing of one session ever goes to another.
+whichever worker that is; nothing of one session ever goes to another. A stream is told of what is said after its worker has heard that
+it is there, by the worker that was the last to say so: all workers hear everything in the same order, so nothing is told twice or not
+at all.
 Specification: basic/transports#multiple-connections
 """
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from mcp_contract import Json, JsonObject
 from pydantic_core import to_json
 
+from mcp_anyrev.conversation.bus import MISSED
+
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.server.sessions import Session
+    from mcp_anyrev.conversation.bus import Bus
+    from mcp_anyrev.conversation.requests import Request
+    from mcp_anyrev.conversation.sessions import Session, Sessions
 
-UPDATED = "notifications/resources/updated"
+CHANGED, UPDATED = "changed", "updated"
+"""What every worker hears: the list that is another now, and the address of a resource whose contents are."""
+
+SESSION, ENDED = "session", "ended"
+"""Something was set in a session, and a session has ended: its name."""
+
+_STREAM = "stream"
+"""A stream of a session has got a reader, or has lost it: the session, the stream, the worker, and which of the two."""
+
+_LISTS = ("tools", "prompts", "resources")
+_UPDATED_METHOD = "notifications/resources/updated"
+
+Send = Callable[[bytes, str | None], None]
+"""Puts a message on a stream; of those with the same text only one waits there."""
 
 
 class Subscription:
     """A stream of changes that a request opened.
 
     Args:
-        adapter: the revision.
-        identifier: the id of the request.
+        request: the request, on whose stream they go.
         kinds: the lists whose changes it wants.
         uris: the resources whose updates it wants.
-        send: puts a message on it.
         end: ends it in good order.
     """
 
-    __slots__ = ("_adapter", "_identifier", "_kinds", "_uris", "end", "send")
+    __slots__ = ("_adapter", "_identifier", "_kinds", "_outbox", "_uris", "end")
 
     def __init__(
-        self,
-        adapter: Adapter,
-        identifier: Json,
-        kinds: Collection[str],
-        uris: Collection[str],
-        send: Callable[[bytes], None],
-        end: Callable[[], None],
+        self, request: Request, kinds: Collection[str], uris: Collection[str], end: Callable[[], None]
     ) -> None:
-        self._adapter = adapter
-        self._identifier = identifier
+        self._adapter = request.conversation.adapter
+        self._outbox = request.conversation.outbox
+        self._identifier: Json = request.identifier
         self._kinds = frozenset(kinds)
         self._uris = frozenset(uris)
-        self.send = send
         self.end = end
 
-    def tell(self, change: JsonObject) -> None:
-        """Send a change, if it is wanted."""
-        if change.get("changed") in self._kinds or change.get("updated") in self._uris:
-            self.send_notification(*notification_of(change))
+    def tell_changed(self, kind: str) -> None:
+        """Say that a list is another now, if that is wanted."""
+        if kind in self._kinds:
+            self.send_notification(_changed_method(kind), {})
 
-    def send_notification(self, method: str, params: JsonObject) -> None:
+    def tell_updated(self, uri: str) -> None:
+        """Say that the contents of a resource are, if that is wanted."""
+        if uri in self._uris:
+            self.send_notification(_UPDATED_METHOD, {"uri": uri}, uri)
+
+    def tell_all(self) -> None:
+        """Say that everything is another now."""
+        for kind in self._kinds:
+            self.tell_changed(kind)
+        for uri in self._uris:
+            self.tell_updated(uri)
+
+    def send_notification(self, method: str, params: JsonObject, of: str = "") -> None:
         """Send a notification that says which subscription it belongs to."""
         message = self._adapter.encode_notification(method, params)
-        self.send(to_json(self._adapter.tagged_notification(message, self._identifier)))
+        self._outbox.send(to_json(self._adapter.tagged_notification(message, self._identifier)), f"{method} {of}")
 
 
 class SessionStream:
-    """A stream of a session as a whole: what a transport makes of it, `send` and `end` say.
+    """A stream of a session as a whole.
 
     Args:
         session: the session as it is now.
@@ -72,52 +96,79 @@ class SessionStream:
         send: puts a message on it.
         end: ends it.
         connected: is somebody reading it?
+        name: names it within its session; None for a new name.
     """
 
-    __slots__ = ("_adapter", "connected", "end", "name", "newer", "send", "session")
+    __slots__ = ("adapter", "connected", "end", "joined", "name", "newer", "send", "session")
 
     def __init__(
         self,
         session: Session,
         adapter: Adapter,
-        send: Callable[[bytes], None],
+        send: Send,
         end: Callable[[], None],
         connected: Callable[[], bool],
+        name: str | None = None,
     ) -> None:
         self.session = session
-        self.name = secrets.token_urlsafe(9)
+        self.adapter = adapter
+        self.name = secrets.token_urlsafe(9) if name is None else name
         self.newer: set[str] = set()
         """The newer streams of the session that somebody reads on other workers."""
+        self.joined: asyncio.Future[None] | None = None
+        """Waits until this worker has heard that it tells it."""
         self.send = send
         self.end = end
         self.connected = connected
-        self._adapter = adapter
 
-    def tell(self, change: JsonObject) -> None:
-        """Send a change, if the session may hear of it."""
-        if self._adapter.waits_for_ready and not self.session.ready:
+    def tell_changed(self, kind: str) -> None:
+        """Say that a list is another now, if the session may hear of it."""
+        self._tell(_changed_method(kind), {}, "")
+
+    def tell_updated(self, uri: str) -> None:
+        """Say that the contents of a resource are, if the session wants to know."""
+        if uri in self.session.subscriptions:
+            self._tell(_UPDATED_METHOD, {"uri": uri}, uri)
+
+    def tell_all(self) -> None:
+        """Say that everything is another now."""
+        for kind in _LISTS:
+            self.tell_changed(kind)
+        for uri in self.session.subscriptions:
+            self.tell_updated(uri)
+
+    def _tell(self, method: str, params: JsonObject, of: str) -> None:
+        if not self.session.version or (self.adapter.waits_for_ready and not self.session.ready):
             return
-        uri = change.get("updated")
-        method, params = notification_of(change)
-        if (uri is None or uri in self.session.subscriptions) and method in self._adapter.server_notifications:
-            self.send(to_json(self._adapter.encode_notification(method, params)))
+        if method in self.adapter.server_notifications:
+            self.send(to_json(self.adapter.encode_notification(method, params)), f"{method} {of}")
 
 
 class Audience:
-    """Everybody on this worker who hears of changes."""
+    """Everybody on this worker who hears of changes.
 
-    def __init__(self) -> None:
+    Args:
+        bus: what every worker hears.
+        sessions: where sessions are.
+        adapters: the revisions, by name.
+        ttl: for how many seconds an unused session is kept.
+    """
+
+    def __init__(self, bus: Bus, sessions: Sessions, adapters: Mapping[str, Adapter], ttl: float) -> None:
+        self._bus = bus
+        self._sessions = sessions
+        self._adapters = adapters
+        self._ttl = ttl
         self._subscriptions: set[Subscription] = set()
         self._streams: dict[str, list[SessionStream]] = {}
-
-    def tell(self, change: JsonObject) -> None:
-        """Tell everybody of a change: `{"changed": list}` or `{"updated": uri}`."""
-        for subscription in self._subscriptions:
-            subscription.tell(change)
-        for streams in self._streams.values():
-            stream = _chosen(streams)
-            if stream is not None:
-                stream.tell(change)
+        self._joining: dict[str, SessionStream] = {}
+        self._tending: asyncio.Task[None] | None = None
+        self.ending = False
+        bus.hear(CHANGED, self._heard_change)
+        bus.hear(UPDATED, self._heard_update)
+        bus.hear(MISSED, self._missed_changes)
+        bus.hear(SESSION, self.refresh)
+        bus.hear(_STREAM, self._heard_stream)
 
     def subscribe(self, subscription: Subscription) -> None:
         """Tell a subscription, too."""
@@ -127,9 +178,25 @@ class Audience:
         """Tell a subscription no longer."""
         self._subscriptions.discard(subscription)
 
-    def join(self, stream: SessionStream) -> None:
-        """Tell a session on this stream, as its newest."""
-        self._streams.setdefault(stream.session.name, []).append(stream)
+    async def join(self, stream: SessionStream) -> None:
+        """Tell a session on this stream, as its newest, and return once nothing that is said from then on is missed."""
+        if self.ending:
+            stream.end()
+            return
+        await self._bus.ready()
+        stream.joined = asyncio.get_running_loop().create_future()
+        self._joining[stream.name] = stream
+        try:
+            await self._bus.say({_STREAM: [stream.session.name, stream.name, self._bus.worker, True]})
+            await stream.joined
+        finally:
+            self._joining.pop(stream.name, None)
+        if self._tending is None or self._tending.done():
+            self._tending = asyncio.ensure_future(self._keep_in_use())
+
+    async def lost_reader(self, stream: SessionStream) -> None:
+        """Somebody read a stream, and does no longer; another one of the session may be told instead."""
+        await self._bus.say({_STREAM: [stream.session.name, stream.name, self._bus.worker, False]})
 
     def leave(self, stream: SessionStream) -> None:
         """Use a stream no longer."""
@@ -143,18 +210,91 @@ class Audience:
         """The streams of a session on this worker, oldest first."""
         return list(self._streams.get(session, ()))
 
+    async def refresh(self, name: str) -> None:
+        """Something was set in a session, or time has passed."""
+        streams = self.streams_of(name)
+        if not streams:
+            return
+        session = await self._sessions.find(name, streams[0].session.principal)
+        if session is None:
+            self.end_session(name)
+            return
+        for stream in streams:
+            stream.session = session
+            stream.adapter = self._adapters.get(session.version, stream.adapter)
+
+    def end_session(self, name: str) -> None:
+        """A session is over, and so are its streams."""
+        for stream in self.streams_of(name):
+            stream.end()
+            self.leave(stream)
+
     @property
     def sizes(self) -> tuple[int, int]:
         """How many subscriptions and how many sessions with streams there are."""
         return len(self._subscriptions), len(self._streams)
 
-    def end(self) -> None:
+    async def close(self) -> None:
         """End everything in good order."""
+        self.ending = True
+        if self._tending is not None:
+            self._tending.cancel()
+            await asyncio.gather(self._tending, return_exceptions=True)
+            self._tending = None
         for subscription in list(self._subscriptions):
             subscription.end()
         for streams in list(self._streams.values()):
             for stream in list(streams):
                 stream.end()
+
+    async def _heard_change(self, kind: str) -> None:
+        for subscription in self._subscriptions:
+            subscription.tell_changed(kind)
+        for streams in self._streams.values():
+            stream = _chosen(streams)
+            if stream is not None:
+                stream.tell_changed(kind)
+
+    async def _heard_update(self, uri: str) -> None:
+        for subscription in self._subscriptions:
+            subscription.tell_updated(uri)
+        for streams in self._streams.values():
+            stream = _chosen(streams)
+            if stream is not None:
+                stream.tell_updated(uri)
+
+    async def _missed_changes(self, said: None) -> None:
+        """Anything may have changed: who listens is told to look at all of it again."""
+        for subscription in self._subscriptions:
+            subscription.tell_all()
+        for streams in self._streams.values():
+            stream = _chosen(streams)
+            if stream is not None:
+                stream.tell_all()
+
+    async def _heard_stream(self, said: list[Json]) -> None:
+        session, name, worker, joined = said
+        if worker == self._bus.worker:
+            coming = self._joining.get(name)
+            if joined and coming is not None and coming.joined is not None and not coming.joined.done():
+                self._add(coming)
+                coming.joined.set_result(None)
+        for other in self.streams_of(session):
+            if other.name != name:
+                other.newer.add(name) if joined and worker != self._bus.worker else other.newer.discard(name)
+            elif joined and worker != self._bus.worker:
+                self.leave(other)  # that worker tells it from now on
+
+    def _add(self, stream: SessionStream) -> None:
+        others = [one for one in self.streams_of(stream.session.name) if one.name != stream.name]
+        self._streams[stream.session.name] = [*others, stream]
+
+    async def _keep_in_use(self) -> None:
+        """A session that somebody listens for is in use, and one that has ended elsewhere has no streams."""
+        while self._streams:
+            await asyncio.sleep(self._ttl / 4)
+            for name in list(self._streams):
+                await self.refresh(name)
 
 
 def _chosen(streams: list[SessionStream]) -> SessionStream | None:
@@ -163,8 +303,5 @@ def _chosen(streams: list[SessionStream]) -> SessionStream | None:
     return next((stream for stream in reversed(newest) if stream.connected()), newest[-1] if newest else None)
 
 
-def notification_of(change: JsonObject) -> tuple[str, JsonObject]:
-    """A change → the method and the params of the notification that tells it."""
-    if "updated" in change:
-        return UPDATED, {"uri": change["updated"]}
-    return f"notifications/{change['changed']}/list_changed", {}
+def _changed_method(kind: str) -> str:
+    return f"notifications/{kind}/list_changed"

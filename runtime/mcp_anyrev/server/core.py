@@ -1,4 +1,4 @@
-"""Answering messages, whatever transport brought them.
+"""One server: what messages mean, whatever transport brought them.
 
 Rule: no I/O, no revision, no number: the adapter says what is asked of a message and what goes back. A notification never runs
 anything of the application.
@@ -6,37 +6,50 @@ anything of the application.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+import weakref
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from typing import Any
 
-from mcp_contract import InternalError, InvalidParams, InvalidRequest, JsonObject, MethodNotFound, ProtocolError
+from mcp_contract import Declaration, InvalidParams, InvalidRequest, JsonObject, MethodNotFound
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
-from pydantic_core import to_json
 
-from mcp_anyrev.conversation.calls import Call, Context
+from mcp_anyrev.conversation.bus import Bus
+from mcp_anyrev.conversation.conversation import CANCELLED, Conversation
+from mcp_anyrev.conversation.in_flight import InFlight
+from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
+from mcp_anyrev.conversation.requests import Request
+from mcp_anyrev.conversation.sessions import Session, Sessions
+from mcp_anyrev.declaring.changes import Change
 from mcp_anyrev.declaring.lifespans import Lifespans
 from mcp_anyrev.declaring.registry import Registry
 from mcp_anyrev.declaring.threads import Threads
-from mcp_anyrev.http.principals import challenge
-from mcp_anyrev.http.wire import JSON_HEADERS, OK, Response
-from mcp_anyrev.messages import error_message, result_message
 from mcp_anyrev.principal import name_of
 from mcp_anyrev.server.asking.attempts import Attempts
-from mcp_anyrev.server.asking.pushing import posted, sender, topic_of
+from mcp_anyrev.server.audience import ENDED, SESSION, Audience
 from mcp_anyrev.server.declared_methods import DeclaredMethods
-from mcp_anyrev.server.live import Live
 from mcp_anyrev.server.offers import Offer
-from mcp_anyrev.server.sessions import Sessions
+from mcp_anyrev.server.quota import Quota
+from mcp_anyrev.server.subscriptions import Subscriptions
 from mcp_anyrev.settings import Settings
+from mcp_anyrev.storage.keys import key
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 
 log = logging.getLogger("mcp_anyrev.server")
 
+Method = Callable[[Request], Coroutine[Any, Any, Outcome]]
+"""Answers the requests of one method; what it raises is an error, which is its answer."""
 
-Answering = Callable[[Call, JsonObject], Awaitable[bytes]]
-"""From a call and its params to the result as JSON."""
+NOT_AGREED = ""
+"""The revision of a session that has had no handshake yet."""
+
+_PING = "ping"
+_HEALTH_SECONDS = 2.0
+_QUEUES_KEPT = 4
+"""How many times as much as may be unread a stream keeps, for a reader that has lost what it was just sent."""
 
 
 class Core:
@@ -52,18 +65,34 @@ class Core:
     """
 
     def __init__(self, registry: Registry, settings: Settings, clock: Callable[[], float] = time.time) -> None:
+        limits = settings.limits
         self.registry = registry
         self.settings = settings
         self.adapters = AdapterSet.default() if settings.revisions is None else AdapterSet(settings.revisions)
-        self.store = settings.store or MemoryStore(settings.limits.sessions)
-        self.hub = settings.hub or MemoryHub()
-        self.sessions = Sessions(self.store, settings.session_ttl_seconds, clock)
-        self._attempts = Attempts(registry.name, self._server, settings, self.store, self.hub, clock)
-        self._offers: dict[str, Offer] = {}
+        self.store = settings.store or MemoryStore(
+            total_bytes=limits.stored_bytes, owner_bytes=limits.stored_bytes_of_principal
+        )
+        self.hub = settings.hub or MemoryHub(
+            topic_messages=_QUEUES_KEPT * limits.queue,
+            seconds=settings.kept_seconds,
+            total_bytes=limits.kept_bytes,
+            owner_bytes=limits.kept_bytes_of_principal,
+        )
+        self.sessions = Sessions(self.store, settings.session_ttl_seconds)
+        self.bus = Bus(self.hub, registry.name)
+        self.in_flight = InFlight(self.bus, limits.call_seconds)
+        self.quota = Quota(limits.streams_of_principal)
+        self.audience = Audience(self.bus, self.sessions, self.adapters.by_version, settings.session_ttl_seconds)
         self._lifespans = Lifespans(registry)
-        self._declared = DeclaredMethods(self.offer, self._attempts, self._lifespans, Threads(settings.limits.threads))
-        self.live = Live(registry, settings, self.sessions, self.hub, self._capabilities, self._server, self.refusal)
+        self._offers: dict[str, Offer] = {}
+        attempts = Attempts(registry.name, settings, self.store, clock)
+        self._declared = DeclaredMethods(self.offer, attempts, self._lifespans, Threads(limits.threads))
+        self._subscriptions = Subscriptions(
+            self.audience, self.bus, self.offer, self.quota, limits, listen=settings.listen
+        )
         self._methods = {version: self._methods_of(adapter) for version, adapter in self.adapters.by_version.items()}
+        self.bus.hear(ENDED, self._heard_end)
+        weakref.finalize(self.bus, registry.watch(_passing_on(weakref.ref(self.bus), settings.announce)))
 
     def build(self) -> None:
         """Make everything now that would otherwise be made when it is first needed."""
@@ -78,7 +107,22 @@ class Core:
             Exception: what a lifespan raised.
         """
         self.build()
+        self.audience.ending = False
         await self._lifespans.start()
+
+    async def close(self) -> None:
+        """End every stream in good order and every call, within `Settings.shutdown_seconds` and a little more."""
+        await self.audience.close()
+        await self.in_flight.wind_up(self.settings.shutdown_seconds)
+        await self.bus.stop()
+        await self._lifespans.stop()
+
+    async def reachable(self) -> JsonObject:
+        """Can the store and the hub be reached?"""
+        return {
+            "store": await _answers(self.store.get(key("health", "check"))),
+            "hub": await _answers(self.hub.read(key("health", "check"), "", 0)),
+        }
 
     def offer(self, adapter: Adapter) -> Offer:
         """What a revision gets of the registry as it is now."""
@@ -88,104 +132,121 @@ class Core:
             self._offers[adapter.version] = offer
         return offer
 
-    def _server(self, adapter: Adapter) -> JsonObject:
+    def signature(self, adapter: Adapter) -> JsonObject:
+        """See `Handler.signature`."""
         return self.offer(adapter).server
 
-    def _capabilities(self, adapter: Adapter) -> JsonObject:
-        return self.offer(adapter).capabilities
-
-    async def close(self) -> None:
-        """End every stream in good order and every call, within `Settings.shutdown_seconds` and a little more."""
-        await self.live.close()
-        await self._lifespans.stop()
-
-    async def respond(self, context: Context, message: JsonObject) -> Response:
-        """Answer a request.
-
-        Args:
-            context: where it came from.
-            message: a request.
-
-        Returns:
-            The response, whatever happened.
-        """
-        adapter, method, params = context.adapter, message["method"], message.get("params", {})
-        try:
-            answer = self._methods[adapter.version].get(method)
-            if answer is None or method in self.offer(adapter).missing_methods:
-                adapter.check_meta(message)
-                raise MethodNotFound(f"this server has no method {method!r}")
-            adapter.check_request(message)
-            remembered = None if context.session is None else context.session.declaration
-            client = adapter.client_declaration(params, remembered)
-            call = Call(context, method, client, message["id"], params)
-            try:
-                result = await answer(call, params)
-            finally:
-                call.open = False  # whatever is still at work for it has nothing more to say
-            return Response(OK, result_message(message["id"], result), JSON_HEADERS)
-        except ProtocolError as error:
-            return self.refusal(adapter, {"id": message["id"]}, error)
-        except Exception:
-            log.exception("answering %r failed", method)
-            return self.refusal(adapter, {"id": message["id"]}, InternalError("the server failed"))
-
-    def refusal(self, adapter: Adapter, identifier: JsonObject, error: ProtocolError) -> Response:
-        """An error, as an adapter words it.
-
-        Args:
-            adapter: the revision.
-            identifier: `{"id": …}` of the message that caused it, or nothing where there is none.
-            error: what happened.
-        """
-        if not identifier and adapter.unreadable_id_is_null:
-            identifier = {"id": None}
-        body = error_message(identifier, error, adapter.error_codes[error.kind])
-        resource = self.settings.protected_resource
-        told = challenge(error, None if resource is None else resource.url)
-        headers = JSON_HEADERS if told is None else {**JSON_HEADERS, "www-authenticate": told}
-        return Response(adapter.error_statuses[error.kind], body, headers, failed=True)
-
-    async def take_notification(self, context: Context, message: JsonObject) -> None:
-        """Take a notification; one of an unknown kind is left alone.
+    def respond(self, request: Request) -> Coroutine[Any, Any, Outcome]:
+        """See `Handler.respond`.
 
         Raises:
-            InvalidRequest: it is of a known kind and does not fit it.
+            ProtocolError: it cannot be carried out.
         """
-        adapter = context.adapter
-        if message["method"] not in adapter.client_notifications:
+        conversation, method = request.conversation, request.method
+        adapter, session = conversation.adapter, conversation.session
+        answer = self._methods[adapter.version].get(method)
+        if answer is None or method in self.offer(adapter).missing_methods:
+            adapter.check_meta(request.message)
+            raise MethodNotFound(f"this server has no method {method!r}")
+        adapter.check_request(request.message)
+        if session is None:
+            request.client = adapter.client_declaration(request.params, None)
+        else:
+            _check_agreement(adapter, session, method)
+            request.client = adapter.client_declaration(request.params, session.declaration)
+        return answer(request)
+
+    async def take_notification(self, conversation: Conversation, message: JsonObject) -> None:
+        """See `Handler.take_notification`; one of an unknown kind is left alone."""
+        adapter, session, method = conversation.adapter, conversation.session, message["method"]
+        if method not in adapter.client_notifications:
             return
         try:
             adapter.check_notification(message)
         except InvalidParams as error:
             raise InvalidRequest(error.message) from None
-        await self.live.take_notification(context, message)
+        if method == CANCELLED:
+            await conversation.cancel(message["params"].get("requestId"))
+        elif method == adapter.ready_notification and session is not None and not session.ready:
+            await session.change(lambda _: {"ready": True})
+            await self.bus.say({SESSION: session.name})
 
-    async def take_response(self, context: Context, message: JsonObject) -> None:
-        """Hand a posted response to whoever asked; one that nobody waits for is dropped.
+    async def end_session(self, session: Session) -> None:
+        """End a session, its calls and its streams."""
+        await self.sessions.end(session)
+        await self._heard_end(session.name)
+        await self.bus.say({ENDED: session.name})
 
-        Raises:
-            InvalidRequest: clients post no responses in this revision.
-        """
-        if not context.adapter.takes_responses:
-            raise InvalidRequest("a client posts requests and notifications; responses are not taken in this revision")
-        identifier = message.get("id")
-        if isinstance(identifier, str):
-            sent_by = sender(None if context.session is None else context.session.name, name_of(context.principal))
-            await self.hub.publish(topic_of(identifier), posted(sent_by, message))
+    async def _heard_end(self, session: str) -> None:
+        self.in_flight.end_session(session)
+        self.audience.end_session(session)
 
-    def _methods_of(self, adapter: Adapter) -> dict[str, Answering]:
-        methods = {
-            "ping": self._ping,
+    def _methods_of(self, adapter: Adapter) -> Mapping[str, Method]:
+        methods: dict[str, Method] = {
+            _PING: self._ping,
             adapter.description_method: self._describe,
             **self._declared.methods,
-            **self.live.methods(),
+            **self._subscriptions.methods,
         }
         return {name: answer for name, answer in methods.items() if name in adapter.client_requests}
 
-    async def _ping(self, call: Call, params: JsonObject) -> bytes:
-        adapter = call.context.adapter
-        return to_json(adapter.encode_result(call.method, {}, self._server(adapter)))
+    async def _ping(self, request: Request) -> Outcome:
+        return Result({})
 
-    async def _describe(self, call: Call, params: JsonObject) -> bytes:
-        return self.offer(call.context.adapter).description
+    async def _describe(self, request: Request) -> Outcome:
+        conversation = request.conversation
+        adapter = conversation.adapter
+        if adapter.has_handshake:
+            await self._agree(conversation, adapter.client_declaration(request.params, None))
+        return Prepared(self.offer(adapter).description)
+
+    async def _agree(self, conversation: Conversation, said: Declaration) -> None:
+        """Note in the session what a handshake has agreed on; it opens one where there is none."""
+        version = conversation.adapter.version
+        if conversation.session is None:
+            conversation.session = await self.sessions.open(version, name_of(conversation.principal), said)
+            return
+        agreed = {"version": version, "capabilities": said.capabilities, "information": said.information}
+
+        def agree(session: Session) -> JsonObject:
+            if session.version != NOT_AGREED:
+                raise _agreed_already()
+            return agreed
+
+        conversation.session = await conversation.session.change(agree)
+        if conversation.session is not None:
+            await self.bus.say({SESSION: conversation.session.name})
+
+
+async def _answers(asked: Awaitable[object]) -> bool:
+    try:
+        async with asyncio.timeout(_HEALTH_SECONDS):
+            await asked
+    except Exception:
+        log.exception("what the workers share cannot be reached")
+        return False
+    return True
+
+
+def _check_agreement(adapter: Adapter, session: Session, method: str) -> None:
+    """See that the handshake comes first, and once."""
+    if method == adapter.description_method:
+        if session.version != NOT_AGREED:
+            raise _agreed_already()
+    elif session.version == NOT_AGREED and method != _PING:
+        raise InvalidRequest(f"the handshake comes first: {adapter.description_method}")
+
+
+def _agreed_already() -> InvalidRequest:
+    return InvalidRequest("this connection has had its handshake; open another for another one")
+
+
+def _passing_on(bus: weakref.ref[Bus], announced: Collection[str]) -> Callable[[Change], None]:
+    """A registry may outlive its server, so it does not keep it."""
+
+    def pass_on(change: Change) -> None:
+        found = bus()
+        if found is not None and change.kind in announced:
+            found.say_soon({"changed": change.kind} if change.uri is None else {"updated": change.uri})
+
+    return pass_on

@@ -7,12 +7,12 @@ Specification: server/tools, server/resources, server/prompts, server/utilities/
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcp_contract import InvalidParams, JsonObject, ResourceNotFound
-from pydantic_core import to_json
 
+from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
 from mcp_anyrev.declaring.around import Invocation, surrounded
 from mcp_anyrev.declaring.contents import completion_result, prompt_result, resource_result
 from mcp_anyrev.declaring.prompts import PROMPT, completion_key
@@ -22,7 +22,7 @@ from mcp_anyrev.server.tool_calls import run_tool
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.conversation.calls import Call
+    from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.declaring.declared import Declared
     from mcp_anyrev.declaring.lifespans import Lifespans
     from mcp_anyrev.declaring.threads import Threads
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.server.asking.attempts import Attempts
     from mcp_anyrev.server.offers import Offer
 
-Answering = Callable[["Call", JsonObject], Awaitable[bytes]]
-"""From a call and its params to the result as JSON."""
+Method = Callable[["Request"], Coroutine[Any, Any, Outcome]]
 
 _Work = Callable[[JsonObject, "Exchange | None"], Awaitable[JsonObject]]
 
@@ -53,7 +52,7 @@ class DeclaredMethods:
         self._attempts = attempts
         self._lifespans = lifespans
         self._threads = threads
-        self.methods: Mapping[str, Answering] = {
+        self.methods: Mapping[str, Method] = {
             "tools/list": self._list,
             "tools/call": self._call_tool,
             "resources/list": self._list,
@@ -64,31 +63,31 @@ class DeclaredMethods:
             "completion/complete": self._complete,
         }
 
-    async def _list(self, call: Call, params: JsonObject) -> bytes:
-        return self._offer(call.context.adapter).page(call.method, params.get("cursor"))
+    async def _list(self, request: Request) -> Outcome:
+        offer = self._offer(request.conversation.adapter)
+        return Prepared(offer.page(request.method, request.params.get("cursor")))
 
-    async def _call_tool(self, call: Call, params: JsonObject) -> bytes:
-        context = call.context
-        adapter = context.adapter
-        offer = self._offer(adapter)
-        offered = offer.tools.get(params["name"])
+    async def _call_tool(self, request: Request) -> Outcome:
+        conversation, params = request.conversation, request.params
+        adapter = conversation.adapter
+        offered = self._offer(adapter).tools.get(params["name"])
         if offered is None:
             raise InvalidParams(f"there is no tool {params['name']!r}")
         tool = offered.tool
-        if tool.has_header_parameters and context.headers is not None:
-            adapter.check_param_headers(context.headers, params.get("arguments", {}), tool.description["inputSchema"])
+        if tool.has_header_parameters and conversation.headers is not None:
+            given = params.get("arguments", {})
+            adapter.check_param_headers(conversation.headers, given, tool.description["inputSchema"])
         if offered.direct:
-            result = await run_tool(offered, params.get("arguments", {}), None, self._threads)
-            return to_json(adapter.encode_result(call.method, result, offer.server))
+            return Result(await run_tool(offered, params.get("arguments", {}), None, self._threads))
 
         def work(own: JsonObject, exchange: Exchange | None) -> Awaitable[JsonObject]:
             return run_tool(offered, own.get("arguments", {}), exchange, self._threads)
 
-        return await self._use(call, tool, tool.name, params, work, once=tool.once)
+        return await self._use(request, tool, tool.name, work, once=tool.once)
 
-    async def _read_resource(self, call: Call, params: JsonObject) -> bytes:
-        uri = params["uri"]
-        found = self._offer(call.context.adapter).resource(uri)
+    async def _read_resource(self, request: Request) -> Outcome:
+        uri = request.params["uri"]
+        found = self._offer(request.conversation.adapter).resource(uri)
         if found is None:
             raise ResourceNotFound(uri)
         resource, arguments = found
@@ -102,12 +101,13 @@ class DeclaredMethods:
         def work(own: JsonObject, exchange: Exchange | None) -> Awaitable[JsonObject]:
             return handled("resource", resource, arguments, exchange, self._threads, result_of, wrong)
 
-        return await self._use(call, resource, uri, params, work)
+        return await self._use(request, resource, uri, work)
 
-    async def _get_prompt(self, call: Call, params: JsonObject) -> bytes:
-        prompt = self._offer(call.context.adapter).prompts.get(params["name"])
+    async def _get_prompt(self, request: Request) -> Outcome:
+        name = request.params["name"]
+        prompt = self._offer(request.conversation.adapter).prompts.get(name)
         if prompt is None:
-            raise InvalidParams(f"there is no prompt {params['name']!r}")
+            raise InvalidParams(f"there is no prompt {name!r}")
 
         def work(own: JsonObject, exchange: Exchange | None) -> Awaitable[JsonObject]:
             arguments = own.get("arguments", {})
@@ -115,17 +115,17 @@ class DeclaredMethods:
                 "prompt", prompt, arguments, exchange, self._threads, lambda value: prompt_result(prompt, value)
             )
 
-        return await self._use(call, prompt, prompt.key, params, work)
+        return await self._use(request, prompt, prompt.key, work)
 
-    async def _complete(self, call: Call, params: JsonObject) -> bytes:
-        offer = self._offer(call.context.adapter)
-        kind, typed = params["ref"]["type"], params["argument"]
-        of = params["ref"]["name"] if kind == PROMPT else params["ref"]["uri"]
+    async def _complete(self, request: Request) -> Outcome:
+        offer = self._offer(request.conversation.adapter)
+        kind, typed = request.params["ref"]["type"], request.params["argument"]
+        of = request.params["ref"]["name"] if kind == PROMPT else request.params["ref"]["uri"]
         completion = offer.completions.get(completion_key(kind, of, typed["name"]))
         if completion is None:
             if typed["name"] not in offer.arguments_of(kind, of):
                 raise InvalidParams(f"there is nothing to complete: {of!r} has no argument {typed['name']!r}")
-            return to_json(call.context.adapter.encode_result(call.method, completion_result([]), offer.server))
+            return Result(completion_result([]))
 
         def work(own: JsonObject, exchange: Exchange | None) -> Awaitable[JsonObject]:
             arguments: dict[str, Any] = {"value": typed["value"]}
@@ -133,22 +133,19 @@ class DeclaredMethods:
                 arguments["arguments"] = own.get("context", {}).get("arguments", {})
             return handled("completion", completion, arguments, exchange, self._threads, completion_result)
 
-        return await self._use(call, completion, of, params, work)
+        return await self._use(request, completion, of, work)
 
-    async def _use(
-        self, call: Call, part: Declared, target: str, params: JsonObject, work: _Work, *, once: bool = False
-    ) -> bytes:
+    async def _use(self, request: Request, part: Declared, target: str, work: _Work, *, once: bool = False) -> Outcome:
         """Run what a part is for, with everything around it, as often as it takes."""
-        adapter = call.context.adapter
         values = await self._lifespans.values()
 
         def run(own: JsonObject, exchange: Exchange | None) -> Awaitable[JsonObject]:
             def proceed(invocation: Invocation) -> Awaitable[JsonObject]:
                 return work(invocation.params, exchange)
 
-            invocation = Invocation(call.method, target, own, call.client, call.context.principal)
+            invocation = Invocation(request.method, target, own, request.client, request.conversation.principal)
             return surrounded(part, values, proceed)(invocation)
 
         if part.takes_exchange:
-            return to_json(await self._attempts.run(call, target, params, run, asks=part.asks, once=once))
-        return to_json(adapter.encode_result(call.method, await run(params, None), self._offer(adapter).server))
+            return await self._attempts.run(request, target, run, asks=part.asks, once=once)
+        return Result(await run(request.params, None))

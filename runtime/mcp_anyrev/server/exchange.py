@@ -21,7 +21,7 @@ from mcp_anyrev.server.reports import Reports
 from mcp_anyrev.server.session_values import ValuesOfSession
 
 if TYPE_CHECKING:
-    from mcp_anyrev.conversation.calls import Call
+    from mcp_anyrev.conversation.requests import Request
 
 Data = TypeVar("Data")
 
@@ -31,20 +31,20 @@ class RequestExchange(Exchange):
 
     Args:
         asker: asks for this attempt.
-        call: the request.
+        request: the request.
         asks: may the handler ask?
     """
 
-    __slots__ = ("_asker", "_asks", "_call", "_remembering", "_reports", "client", "principal")
+    __slots__ = ("_asker", "_asks", "_remembering", "_reports", "_request", "client", "principal")
 
-    def __init__(self, asker: Asker, call: Call, *, asks: bool) -> None:
+    def __init__(self, asker: Asker, request: Request, *, asks: bool) -> None:
         self._asker = asker
         self._asks = asks
-        self._call = call
+        self._request = request
         self._remembering: dict[str, asyncio.Lock] = {}
-        self._reports = Reports(call)
-        self.client = call.client
-        self.principal = call.context.principal
+        self._reports = Reports(request)
+        self.client = request.client
+        self.principal = request.conversation.principal
 
     async def ask(self, key: str, question: Question[Data]) -> Answer[Data]:
         """See `Exchange.ask`."""
@@ -80,7 +80,7 @@ class RequestExchange(Exchange):
 
     def require(self, *capability: str) -> None:
         """See `Exchange.require`."""
-        adapter = self._call.context.adapter
+        adapter = self._request.conversation.adapter
         missing = undeclared(adapter, self.client.capabilities, capability)
         if missing is not None:
             refuse_undeclared(adapter, missing)
@@ -104,21 +104,21 @@ class RequestExchange(Exchange):
     @property
     def session(self) -> SessionValues | None:
         """See `Exchange.session`."""
-        session = self._call.context.session
+        session = self._request.conversation.session
         return None if session is None else ValuesOfSession(session)
 
     @property
     def cancelled(self) -> bool:
         """See `Exchange.cancelled`."""
-        return self._call.context.cancelled
+        return self._request.given_up
 
     def release_stream(self, retry: float = 1.0) -> None:
         """See `Exchange.release_stream`."""
         if not retry >= 0:
             raise ValueError("a client cannot come back after a negative time")
-        context = self._call.context
-        if context.adapter.closes_to_be_polled and context.outbox is not None:
-            context.outbox.release(round(retry * 1000))
+        conversation = self._request.conversation
+        if conversation.adapter.closes_to_be_polled:
+            conversation.outbox.release(round(retry * 1000))
 
     def _check_asks(self) -> None:
         if not self._asks:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mcp_contract import InvalidRequest
+from mcp_contract import Busy
 
 
 class Quota:
@@ -28,10 +28,10 @@ class Quota:
         """Hold a stream for as long as the block runs.
 
         Raises:
-            InvalidRequest: there are too many.
+            Busy: there are too many.
         """
         if self._held[principal] >= self._most:
-            raise InvalidRequest(f"{self._most} streams are open, which is the most; close one first")
+            raise Busy(f"{self._most} streams are open, which is the most; close one first")
         self._held[principal] += 1
         try:
             yield

@@ -14,7 +14,7 @@ from mcp_contract import JsonObject, member
 from pydantic_core import to_json
 
 if TYPE_CHECKING:
-    from mcp_anyrev.conversation.calls import Call
+    from mcp_anyrev.conversation.requests import Request
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """How grave a log message is, in growing order."""
@@ -27,20 +27,20 @@ class Reports:
     """What one call reports.
 
     Args:
-        call: the call.
+        request: the call.
     """
 
-    __slots__ = ("_call", "_reached")
+    __slots__ = ("_reached", "_request")
 
-    def __init__(self, call: Call) -> None:
-        self._call = call
+    def __init__(self, request: Request) -> None:
+        self._request = request
         self._reached = -math.inf
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """See `Exchange.progress`."""
         if not math.isfinite(progress) or (total is not None and not math.isfinite(total)):
             raise ValueError("progress and total are finite numbers")
-        token = member(self._call.params, "_meta", "progressToken")
+        token = member(self._request.params, "_meta", "progressToken")
         if token is None or progress <= self._reached:
             return
         self._reached = progress
@@ -51,18 +51,16 @@ class Reports:
         """See `Exchange.log`."""
         if level not in LEVELS:
             raise ValueError(f"{level!r} is no level of a log message; levels: {', '.join(LEVELS)}")
-        context = self._call.context
-        set_level = None if context.session is None else context.session.log_level
-        wanted = context.adapter.log_level(self._call.params, set_level)
+        conversation = self._request.conversation
+        set_level = None if conversation.session is None else conversation.session.log_level
+        wanted = conversation.adapter.log_level(self._request.params, set_level)
         if wanted is None or LEVELS.index(level) < LEVELS.index(wanted):
             return
         told = {"level": level, "data": data} if logger is None else {"level": level, "logger": logger, "data": data}
         await self._send(MESSAGE, told)
 
     async def _send(self, method: str, params: JsonObject) -> None:
-        context = self._call.context
-        message = to_json(context.adapter.encode_notification(method, params), inf_nan_mode="null")
-        if context.outbox is not None:
-            await context.outbox.room()
-        if self._call.open and not context.cancelled:
-            context.send(message)
+        request, conversation = self._request, self._request.conversation
+        message = to_json(conversation.adapter.encode_notification(method, params), inf_nan_mode="null")
+        if await conversation.outbox.room() and request.open and not request.given_up:
+            conversation.outbox.send(message)

@@ -15,7 +15,7 @@ from pydantic_core import from_json, to_json
 from mcp_anyrev.exchange import SessionValues
 
 if TYPE_CHECKING:
-    from mcp_anyrev.server.sessions import Session
+    from mcp_anyrev.conversation.sessions import Session
 
 
 class ValuesOfSession(SessionValues):

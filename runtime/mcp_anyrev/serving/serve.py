@@ -1,23 +1,27 @@
-"""A server for as long as a test, or a program, needs it.
+"""A server alone on a port, for as long as a test, or a program, needs it.
 
 Rule: on the loopback interface only, on a port that is free, unless it is told otherwise.
 """
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import weakref
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from mcp_anyrev.settings import Settings
+from aiohttp import web
+
+from mcp_anyrev.serving.server import Server
+from mcp_anyrev.transports.aiohttp import Request, answered
+from mcp_anyrev.transports.departures import Departures
 
 if TYPE_CHECKING:
-    from aiohttp import web
-
     from mcp_anyrev.declaring.registry import Registry
-    from mcp_anyrev.server.core import Core
-    from mcp_anyrev.transports.aiohttp import Handler
+    from mcp_anyrev.serving.server import Handle
+    from mcp_anyrev.settings import Settings
 
 # Servers that were awaited live as long as their event loop does.
 _kept: weakref.WeakKeyDictionary[object, list[Serving]] = weakref.WeakKeyDictionary()
@@ -55,32 +59,65 @@ def serve(
 
     Specification: basic/transports/streamable-http
     """
-    if path is None and sse_path is None:
+    first = path or sse_path
+    if first is None:
         raise ValueError("there is no path to serve anything at")
-    return Serving(registry, settings or Settings(), host, port, path, sse_path, message_path)
+    server = Server(registry, settings)
+    return Serving(server, server.addresses(path, sse_path, message_path), host, port, first)
+
+
+def run(
+    registry: Registry,
+    settings: Settings | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    path: str | None = "/mcp",
+    sse_path: str | None = None,
+    message_path: str = "/messages",
+    told: Callable[[str], None] = print,
+) -> None:
+    """Serve a registry until the process is asked to end, by SIGINT or SIGTERM; for a script's last line.
+
+    Args:
+        registry: what is offered.
+        settings: how it is run.
+        host: the interface to listen on.
+        port: the port; 0 for any that is free.
+        path: the path of the address that speaks Streamable HTTP; None for none.
+        sse_path: the path of the address that opens a stream of HTTP+SSE; None for none.
+        message_path: the path that clients of HTTP+SSE post to.
+        told: gets the URL, once it can be used.
+
+    Raises:
+        OSError: the port is taken.
+        ValueError: there is nothing to serve.
+
+    Specification: basic/transports/streamable-http
+    """
+    serving = serve(registry, settings, host=host, port=port, path=path, sse_path=sse_path, message_path=message_path)
+    asyncio.run(_until_told_to_end(serving, told))
+
+
+async def _until_told_to_end(serving: Serving, told: Callable[[str], None]) -> None:
+    ending = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ending.set)
+    async with serving as url:
+        told(url)
+        await ending.wait()
 
 
 class Serving:
-    """A server that is to run; made by `serve`."""
+    """A server that is to run alone on a port; made by `serve`."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        settings: Settings,
-        host: str,
-        port: int,
-        path: str | None,
-        sse_path: str | None,
-        message_path: str,
-    ) -> None:
-        self._registry = registry
-        self._settings = settings
+    def __init__(self, server: Server, addresses: Mapping[str, Handle], host: str, port: int, path: str) -> None:
+        self._server = server
+        self._addresses = addresses
         self._host = host
         self._port = port
         self._path = path
-        self._sse_path = sse_path
-        self._message_path = message_path
-        self._core: Core | None = None
+        self._departures = Departures()
         self._runner: web.ServerRunner | None = None
 
     def __await__(self) -> Generator[object, None, str]:
@@ -96,20 +133,9 @@ class Serving:
 
     async def start(self) -> str:
         """Listen; gives the URL."""
-        from aiohttp import web
-
-        from mcp_anyrev.server.core import Core
-
-        self._core = core = Core(self._registry, self._settings)
-        await core.start()
-        handlers = self._handlers(core)
-
-        async def answer(request: web.BaseRequest) -> web.StreamResponse:
-            # A table in place of an application: its router and hooks cost a tenth of a request, and nothing here needs them.
-            handler = handlers.get(request.path)
-            return web.HTTPNotFound() if handler is None else await handler(request)
-
-        self._runner = web.ServerRunner(web.Server(answer, access_log=None), shutdown_timeout=1)
+        await self._server.start()
+        # A table in place of an application: its router and hooks cost a tenth of a request, and nothing here needs them.
+        self._runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=1)
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self._host, self._port).start()
@@ -117,31 +143,24 @@ class Serving:
             await self.stop()
             raise
         host, port = self._runner.addresses[0][:2]
-        return f"http://{f'[{host}]' if ':' in host else host}:{port}{self._path or self._sse_path}"
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}{self._path}"
 
     async def stop(self) -> None:
         """End every stream in good order and every call, after `Settings.shutdown_seconds` at most, and stop listening."""
         for site in () if self._runner is None else self._runner.sites:
             await site.stop()
-        if self._core is not None:
-            await self._core.close()
+        await self._server.close()
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
 
-    def _handlers(self, core: Core) -> dict[str, Handler]:
-        from mcp_anyrev.transports.aiohttp import handlers
-        from mcp_anyrev.transports.http_sse import SseEndpoint
-
-        made = {} if self._path is None else handlers(core, self._path)
-        if self._sse_path is not None:
-            sse = SseEndpoint(self._registry, path=self._sse_path, message_path=self._message_path, core=core)
-            made |= sse.handlers()
-        return made
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        handle = self._addresses.get(request.path)
+        if handle is None:
+            return web.HTTPNotFound()
+        return await answered(Request(request, self._server.settings.limits, self._departures), handle)
 
     async def _start_and_stay(self) -> str:
-        import asyncio
-
         url = await self.start()
         _kept.setdefault(asyncio.get_running_loop(), []).append(self)
         return url

@@ -21,7 +21,7 @@ from mcp_anyrev.server.asking.request_state import Unfinished
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.conversation.calls import Call
+    from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.server.asking.pushing import Pusher
 
 Questions = Mapping[str, Question[Any]]
@@ -35,16 +35,16 @@ class Asker:
     """Asks for one attempt at a call, and keeps what the next one has to know.
 
     Args:
-        call: the request.
+        request: the request.
         unfinished: what earlier attempts left.
         given: the answers that came with this attempt, by key, not yet judged.
         pusher: asks on the stream of the call.
     """
 
-    def __init__(self, call: Call, unfinished: Unfinished, given: Mapping[str, Json], pusher: Pusher) -> None:
-        self._adapter = call.context.adapter
-        self._capabilities = call.client.capabilities
-        self._method = call.method
+    def __init__(self, request: Request, unfinished: Unfinished, given: Mapping[str, Json], pusher: Pusher) -> None:
+        self._adapter = request.conversation.adapter
+        self._capabilities = request.client.capabilities
+        self._method = request.method
         self._given = given
         self._pusher = pusher
         self._seen: dict[str, str] = {}

@@ -16,20 +16,19 @@ from typing import TYPE_CHECKING
 
 from mcp_contract import InternalError, Json, JsonObject
 
-from mcp_anyrev.principal import name_of
+from mcp_anyrev.conversation.outcomes import Outcome, Questions, Result
+from mcp_anyrev.principal import name_of, owner_of
 from mcp_anyrev.server.asking.asking import Asker, Suspended
-from mcp_anyrev.server.asking.pushing import Pusher, sender
+from mcp_anyrev.server.asking.pushing import Pusher
 from mcp_anyrev.server.asking.request_state import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
 from mcp_anyrev.server.asking.sealing import Seal
 from mcp_anyrev.server.exchange import RequestExchange
 
 if TYPE_CHECKING:
-    from mcp_revisions.protocol import Adapter
-
-    from mcp_anyrev.conversation.calls import Call
+    from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.exchange import Exchange
     from mcp_anyrev.settings import Settings
-    from mcp_anyrev.storage import Hub, SessionStore
+    from mcp_anyrev.storage.protocols import SessionStore
 
 Work = Callable[[JsonObject, "Exchange"], Awaitable[JsonObject]]
 
@@ -43,77 +42,63 @@ class Attempts:
 
     Args:
         name: the server's name.
-        server: who the server is, as a revision has it.
         settings: how it is run.
         store: where state stays that does not travel.
-        hub: brings answers to pushed questions.
         clock: seconds since the epoch, as all workers see them.
     """
 
     def __init__(
         self,
         name: str,
-        server: Callable[[Adapter], JsonObject],
         settings: Settings,
         store: SessionStore,
-        hub: Hub,
         clock: Callable[[], float],
     ) -> None:
         self._name = name
-        self._server = server
         self._settings = settings
         self._store = store
-        self._hub = hub
         self._clock = clock
 
-    async def run(
-        self, call: Call, target: str, params: JsonObject, work: Work, *, asks: bool, once: bool = False
-    ) -> JsonObject:
+    async def run(self, request: Request, target: str, work: Work, *, asks: bool, once: bool = False) -> Outcome:
         """Run one attempt.
 
         Args:
-            call: the request.
+            request: the request.
             target: which tool, prompt or resource it is for.
-            params: its params as sent.
             work: from the params without anything that belongs to asking to a result in canonical form.
             asks: may the work ask?
             once: may what an attempt left be taken up only once?
 
         Returns:
-            The result as the revision has it: the finished one, or the one that asks.
+            The finished result, or questions.
 
         Raises:
             InvalidParams: the echoed state is not of this call, or is used up.
             ProtocolError: the work ended in an error.
         """
-        adapter, pusher = call.context.adapter, self._pusher(call)
-        ends = asks and not adapter.can_push_ask and adapter.askable_methods.get(call.method, False)
+        conversation, params = request.conversation, request.params
+        adapter, owner = conversation.adapter, name_of(conversation.principal)
+        pusher = Pusher(conversation, self._settings.ask_timeout_seconds)
+        ends = asks and not adapter.can_push_ask and adapter.askable_methods.get(request.method, False)
         keeper: Keeper = self._sealed if adapter.can_ask else self._stored
         purpose, unfinished, given, own = b"", Unfinished(), _NONE_GIVEN, params
         if ends:
             own, given, state = adapter.read_answers(params)
             arguments = own.get("arguments", {})
-            purpose = purpose_of(self._name, name_of(call.context.principal), call.method, target, arguments)
+            purpose = purpose_of(self._name, owner, request.method, target, arguments)
             if state is not None:
                 unfinished = await keeper.load(state, purpose, once)
         pauses = _pauses(self._settings.ask_timeout_seconds)
         while True:
-            asker = Asker(call, unfinished, given, pusher)
+            asker = Asker(request, unfinished, given, pusher)
             try:
-                result = await work(own, RequestExchange(asker, call, asks=asks))
-                return adapter.encode_result(call.method, result, self._server(adapter))
+                return Result(await work(own, RequestExchange(asker, request, asks=asks)))
             except Suspended:
                 questions = asker.outcome()
             if ends and (questions or adapter.can_ask):
                 break
             await asyncio.sleep(next(pauses))
-        state = await keeper.save(unfinished, purpose, once)
-        return adapter.signed_result(adapter.questions_result(questions, state), self._server(adapter))
-
-    def _pusher(self, call: Call) -> Pusher:
-        context = call.context
-        asked = sender(None if context.session is None else context.session.name, name_of(context.principal))
-        return Pusher(context.adapter, asked, self._hub, context.send, self._settings.ask_timeout_seconds)
+        return Questions(questions, await keeper.save(unfinished, purpose, once, owner_of(owner)))
 
     @cached_property
     def _sealed(self) -> SealedKeeper:

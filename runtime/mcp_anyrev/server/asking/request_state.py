@@ -17,9 +17,12 @@ from mcp_contract import InvalidParams, Json, JsonObject
 from pydantic_core import from_json, to_json
 
 from mcp_anyrev.server.asking.sealing import Seal, SealBroken
+from mcp_anyrev.storage.keys import key
 
 if TYPE_CHECKING:
-    from mcp_anyrev.storage import SessionStore
+    from mcp_anyrev.storage.protocols import SessionStore
+
+_KIND = "unfinished"
 
 
 def purpose_of(server: str, principal: str | None, method: str, target: str, arguments: Json) -> bytes:
@@ -67,8 +70,15 @@ class Unfinished:
 class Keeper(Protocol):
     """A way to get state from one attempt to the next."""
 
-    async def save(self, unfinished: Unfinished, purpose: bytes, once: bool) -> str:
-        """State → what the client echoes; `once`, if it is to be loaded only once."""
+    async def save(self, unfinished: Unfinished, purpose: bytes, once: bool, owner: str) -> str:
+        """State → what the client echoes.
+
+        Args:
+            unfinished: the state.
+            purpose: what it is for.
+            once: is it to be loaded only once?
+            owner: whose budget counts what is stored.
+        """
         ...
 
     async def load(self, echoed: str, purpose: bytes, once: bool) -> Unfinished:
@@ -94,11 +104,11 @@ class SealedKeeper:
         self._store = store
         self._ttl = ttl
 
-    async def save(self, unfinished: Unfinished, purpose: bytes, once: bool) -> str:
+    async def save(self, unfinished: Unfinished, purpose: bytes, once: bool, owner: str) -> str:
         """See `Keeper.save`."""
         ticket = secrets.token_urlsafe(16) if once else None
         if ticket is not None:
-            await self._store.put(f"ticket/{ticket}", {}, self._ttl)
+            await self._store.put_if(key("ticket", ticket), None, b"", self._ttl, owner=owner, in_flight=True)
         return self._seal.seal({"unfinished": unfinished.to_json(), "ticket": ticket}, purpose)
 
     async def load(self, echoed: str, purpose: bytes, once: bool) -> Unfinished:
@@ -107,7 +117,7 @@ class SealedKeeper:
             opened = self._seal.open(echoed, purpose)
         except SealBroken:
             raise _refusal() from None
-        if once and await self._store.consume(f"ticket/{opened['ticket']}") is None:
+        if once and (opened["ticket"] is None or await self._store.consume(key("ticket", opened["ticket"])) is None):
             raise _refusal()
         return Unfinished.from_json(opened["unfinished"])
 
@@ -124,22 +134,26 @@ class StoredKeeper:
         self._store = store
         self._ttl = ttl
 
-    async def save(self, unfinished: Unfinished, purpose: bytes, once: bool) -> str:
+    async def save(self, unfinished: Unfinished, purpose: bytes, once: bool, owner: str) -> str:
         """See `Keeper.save`."""
         handle = secrets.token_urlsafe(16)
-        kept = {"purpose": purpose.hex(), "unfinished": unfinished.to_json()}
-        await self._store.put(f"unfinished/{handle}", kept, self._ttl)
+        kept = to_json({"purpose": purpose.hex(), "unfinished": unfinished.to_json()})
+        await self._store.put_if(key(_KIND, handle), None, kept, self._ttl, owner=owner, in_flight=True)
         return handle
 
     async def load(self, echoed: str, purpose: bytes, once: bool) -> Unfinished:
         """See `Keeper.load`."""
-        key = f"unfinished/{echoed}"
-        kept = await self._store.get(key)
+        try:
+            under = key(_KIND, echoed)
+        except ValueError:
+            raise _refusal() from None
+        stored = await self._store.get(under)
+        kept = None if stored is None else from_json(stored.value)
         if kept is None or kept["purpose"] != purpose.hex():  # looked at first: a stranger must not use it up
             raise _refusal()
-        if once and await self._store.consume(key) is None:
+        if once and await self._store.consume(under) is None:
             raise _refusal()
-        return Unfinished.from_json(from_json(to_json(kept["unfinished"])))  # a copy, which handlers may change
+        return Unfinished.from_json(kept["unfinished"])
 
 
 def _refusal() -> InvalidParams:

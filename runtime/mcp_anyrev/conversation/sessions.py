@@ -12,11 +12,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mcp_contract import Declaration, Json, JsonObject
+from pydantic_core import from_json, to_json
+
+from mcp_anyrev.principal import owner_of
+from mcp_anyrev.storage.keys import Key, key
 
 if TYPE_CHECKING:
-    from mcp_anyrev.storage import SessionStore
+    from mcp_anyrev.storage.protocols import SessionStore
 
-_LONGEST_NAME = 128
+_STILL_FRESH = 3 / 4
+"""Which part of its time a session has left while it need not be noted that it is in use."""
 
 
 class Session:
@@ -37,7 +42,7 @@ class Session:
 
     @property
     def version(self) -> str:
-        """The agreed revision."""
+        """The agreed revision; an empty text before the handshake."""
         version: str = self._kept["version"]
         return version
 
@@ -103,49 +108,65 @@ class Sessions:
     Args:
         store: where they are.
         ttl: for how many seconds an unused one is kept.
-        clock: seconds since the epoch, as all workers see them.
     """
 
-    def __init__(self, store: SessionStore, ttl: float, clock: Callable[[], float]) -> None:
+    def __init__(self, store: SessionStore, ttl: float) -> None:
         self._store = store
         self._ttl = ttl
-        self._clock = clock
 
-    async def open(self, version: str, principal: str | None, declaration: Declaration, **more: Json) -> str:
-        """Open a session, with more members in it if given; gives its name."""
+    async def open(self, version: str, principal: str | None, declaration: Declaration, **more: Json) -> Session:
+        """Open a session, with more members in it if given.
+
+        Raises:
+            Busy: there is no room for one more of this principal.
+            Unavailable: there is no room for any, or the store cannot be reached.
+        """
         name = secrets.token_urlsafe(32)
         kept = {
             "version": version,
             "principal": principal,
             "capabilities": declaration.capabilities,
             "information": declaration.information,
-            "used": self._clock(),
             **more,
         }
-        await self._store.put(f"session/{name}", kept, self._ttl)
-        return name
+        await self._store.put_if(_key(name), None, to_json(kept), self._ttl, owner=owner_of(principal))
+        return Session(name, kept, self)
 
     async def find(self, name: str, principal: str | None) -> Session | None:
-        """The session of this name, if it is this principal's; it is in use again."""
-        if len(name) > _LONGEST_NAME:
+        """The session of this name, if it is this principal's; it is in use again.
+
+        Raises:
+            Unavailable: the store cannot be reached.
+        """
+        try:
+            under = _key(name)
+        except ValueError:
             return None
-        kept = await self._store.get(f"session/{name}")
-        if kept is None or kept["principal"] != principal:
+        stored = await self._store.get(under)
+        if stored is None:
             return None
-        if self._clock() > kept["used"] + self._ttl / 4:  # not on every request: a store may be far away
-            # Where somebody else was faster, it has been in use anyway.
-            await self._store.replace(f"session/{name}", kept, {**kept, "used": self._clock()}, self._ttl)
+        kept: JsonObject = from_json(stored.value)
+        if kept["principal"] != principal:
+            return None
+        if stored.seconds < self._ttl * _STILL_FRESH:  # not on every request: a store may be far away
+            await self._store.touch(under, self._ttl)
         return Session(name, kept, self)
 
     async def change(self, name: str, change: Callable[[Session], JsonObject]) -> Session | None:
         """See `Session.change`."""
-        key = f"session/{name}"
-        while (kept := await self._store.get(key)) is not None:
-            changed = {**kept, **change(Session(name, kept, self)), "used": self._clock()}
-            if await self._store.replace(key, kept, changed, self._ttl):
-                return Session(name, changed, self)
+        under = _key(name)
+        while (stored := await self._store.get(under)) is not None:
+            kept = from_json(stored.value)
+            kept |= change(Session(name, kept, self))
+            owner = owner_of(kept["principal"])
+            if await self._store.put_if(under, stored.version, to_json(kept), self._ttl, owner=owner) is not None:
+                return Session(name, kept, self)
         return None
 
     async def end(self, session: Session) -> None:
         """End a session."""
-        await self._store.delete(f"session/{session.name}")
+        await self._store.delete(_key(session.name))
+
+
+def _key(name: str) -> Key:
+    return key("session", name)

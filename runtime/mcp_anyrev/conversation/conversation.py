@@ -1,0 +1,269 @@
+"""One peer in one revision: messages in, messages out, and what is in flight between the two.
+
+Rule: every transport runs this, for a request, a stream or a connection, and nothing else answers a message. What lasts longer is in
+the session, which any worker can read. What a method means is not known here. Work that never waits costs nothing but its own time;
+only what does wait is registered, and then whoever gives it up has said whether an answer is owed.
+Specification: basic/index#messages, basic/utilities/cancellation#behavior-requirements
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mcp_contract import InternalError, InvalidRequest, Json, JsonObject, ProtocolError
+from mcp_revisions.protocol import Adapter
+from pydantic_core import to_json
+
+from mcp_anyrev.conversation.at_once import Resumed
+from mcp_anyrev.conversation.outcomes import Failure, Outcome, Prepared, Questions, Response
+from mcp_anyrev.conversation.requests import Request
+from mcp_anyrev.messages import error_message, result_message
+from mcp_anyrev.principal import Principal, name_of
+
+if TYPE_CHECKING:
+    from mcp_anyrev.conversation.in_flight import InFlight, Peer
+    from mcp_anyrev.conversation.outbox import Outbox
+    from mcp_anyrev.conversation.sessions import Session
+
+log = logging.getLogger("mcp_anyrev.server")
+
+CANCELLED = "notifications/cancelled"
+
+
+class Handler(Protocol):
+    """What is at this end of a conversation."""
+
+    in_flight: InFlight
+
+    def respond(self, request: Request) -> Coroutine[Any, Any, Outcome]:
+        """Answer a request.
+
+        Raises:
+            ProtocolError: it is answered with an error.
+        """
+        ...
+
+    async def take_notification(self, conversation: Conversation, message: JsonObject) -> None:
+        """Take a notification.
+
+        Raises:
+            InvalidRequest: it is of a known kind and does not fit it.
+        """
+        ...
+
+    def signature(self, adapter: Adapter) -> JsonObject:
+        """Who signs results, as a revision has it."""
+        ...
+
+
+class Conversation:
+    """One peer in one revision.
+
+    Args:
+        handler: what answers requests and takes notifications.
+        adapter: the revision.
+        outbox: where messages go that are no responses.
+        session: what lasts longer, where anything does.
+        principal: who the peer is; None for nobody in particular.
+        headers: what the transport said beside the messages, by names in lower case; None where it says nothing.
+        cancels: may the peer give up a request by a notification, on this transport?
+    """
+
+    __slots__ = ("_handler", "_requests", "adapter", "cancels", "headers", "outbox", "principal", "session")
+
+    def __init__(
+        self,
+        handler: Handler,
+        adapter: Adapter,
+        outbox: Outbox,
+        session: Session | None,
+        principal: Principal | None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        cancels: bool,
+    ) -> None:
+        self.adapter = adapter
+        self.outbox = outbox
+        self.session = session
+        self.principal = principal
+        self.headers = headers
+        self.cancels = cancels
+        self._handler = handler
+        self._requests: list[Request] = []
+
+    @property
+    def peer(self) -> Peer:
+        """By what an answer is held against whom was asked."""
+        return (None if self.session is None else self.session.name), name_of(self.principal)
+
+    async def receive(self, messages: Sequence[JsonObject], *, in_batch: bool) -> list[JsonObject]:
+        """Take what has come in one frame.
+
+        Args:
+            messages: what has come, as the adapter has read it.
+            in_batch: have they come as a batch? In one, what wants no answer does not spoil the rest.
+
+        Returns:
+            The requests among them, for `answer`. Everything else has been taken.
+
+        Raises:
+            InvalidRequest: a single message does not fit what it says it is.
+        """
+        requests = []
+        for message in messages:
+            if "method" in message and "id" in message:
+                requests.append(message)
+                continue
+            try:
+                await self._take(message)
+            except InvalidRequest:
+                if not in_batch:
+                    raise
+        return requests
+
+    async def answer(self, messages: Sequence[JsonObject], *, in_batch: bool) -> Response | None:
+        """Answer requests, those of a batch at the same time.
+
+        Args:
+            messages: the requests, at least one.
+            in_batch: have they come as a batch?
+
+        Returns:
+            The response; None where nobody wants one any longer.
+        """
+        if not in_batch:
+            return await self._answer(messages[0])
+        responses = await asyncio.gather(*map(self._answer, messages))
+        wanted = [response.message for response in responses if response is not None]
+        return Response(b"[%b]" % b",".join(wanted)) if wanted else None
+
+    def refusal(self, identifier: JsonObject, error: ProtocolError) -> Response:
+        """An error, as the revision words it; see `refusal`."""
+        return refusal(self.adapter, identifier, error)
+
+    async def cancel(self, identifier: Json) -> None:
+        """The peer gives up a request of its session."""
+        if self.cancels and self.session is not None:
+            await self._handler.in_flight.cancel(self.session.name, identifier)
+
+    def departed(self) -> None:
+        """The peer is there no longer, and what is in flight here is given up if that is what the revision says."""
+        if self.adapter.disconnect_cancels:
+            for request in list(self._requests):
+                request.give_up(owed=False)
+
+    def tell(self, method: str, params: JsonObject) -> None:
+        """Send a notification."""
+        self.outbox.send(to_json(self.adapter.encode_notification(method, params)))
+
+    def new_identifier(self) -> str:
+        """An id for `request`."""
+        return self._handler.in_flight.new_identifier()
+
+    async def request(self, message: JsonObject, seconds: float) -> JsonObject:
+        """Send a request and wait for its response. Where that does not come, or is not waited for, the peer is told so.
+
+        Args:
+            message: the request, with an id from `new_identifier`.
+            seconds: for how long.
+
+        Returns:
+            The response, which may be an error.
+
+        Raises:
+            TimeoutError: none came in time.
+        """
+        identifier = message["id"]
+        self.outbox.send(to_json(message))
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._handler.in_flight.ask(identifier, self.peer)
+        except TimeoutError:
+            self.tell(CANCELLED, {"requestId": identifier, "reason": f"no answer within {seconds:g} s"})
+            raise
+        except asyncio.CancelledError:
+            self.tell(CANCELLED, {"requestId": identifier, "reason": "the answer is not needed any longer"})
+            raise
+
+    async def _take(self, message: JsonObject) -> None:
+        if "method" in message:
+            await self._handler.take_notification(self, message)
+        elif self.adapter.takes_responses:
+            await self._handler.in_flight.take_response(self.peer, message)
+        else:
+            raise InvalidRequest("a client posts requests and notifications; responses are not taken in this revision")
+
+    async def _answer(self, message: JsonObject) -> Response | None:
+        request = Request(self, message)
+        outcome: Outcome | None
+        try:
+            work = self._handler.respond(request)
+            waited_for = work.send(None)
+        except StopIteration as finished:
+            outcome = finished.value
+        except Exception as error:
+            outcome = _failure(request, error)
+        else:
+            outcome = await self._attend(request, work, waited_for)
+        request.open = False
+        if outcome is None:
+            return None
+        try:
+            return self._worded(request, outcome)
+        except Exception as error:
+            return self._worded(request, _failure(request, error))
+
+    async def _attend(self, request: Request, work: Coroutine[Any, Any, Outcome], waited_for: Any) -> Outcome | None:
+        """Wait for the outcome of work that has begun to wait; None where nobody wants it any longer."""
+        in_flight, outcome = self._handler.in_flight, None
+        in_flight.add(request)
+        self._requests.append(request)
+        try:
+            outcome = await Resumed(work, waited_for)
+        except asyncio.CancelledError:
+            if not request.was_cancelled():
+                raise
+        except Exception as error:
+            outcome = _failure(request, error)
+        finally:
+            in_flight.remove(request)
+            self._requests.remove(request)
+        if request.given_up and request.was_cancelled() and not request.owed:
+            return None
+        return outcome or Failure(InternalError("the server ended the call"))
+
+    def _worded(self, request: Request, outcome: Outcome) -> Response:
+        if isinstance(outcome, Failure):
+            return refusal(self.adapter, {"id": request.identifier}, outcome.error)
+        if isinstance(outcome, Prepared):
+            return Response(result_message(request.identifier, outcome.json))
+        server = self._handler.signature(self.adapter)
+        if isinstance(outcome, Questions):
+            asking = self.adapter.questions_result(outcome.questions, outcome.state)
+            result = self.adapter.signed_result(asking, server)
+        else:
+            result = self.adapter.encode_result(request.method, outcome.value, server)
+        return Response(result_message(request.identifier, to_json(result)))
+
+
+def refusal(adapter: Adapter, identifier: JsonObject, error: ProtocolError) -> Response:
+    """An error, as an adapter words it.
+
+    Args:
+        adapter: the revision.
+        identifier: `{"id": …}` of the message that caused it, or nothing where there is none to be read.
+        error: what happened.
+    """
+    if not identifier and adapter.unreadable_id_is_null:
+        identifier = {"id": None}
+    return Response(error_message(identifier, error, adapter.error_codes[error.kind]), error)
+
+
+def _failure(request: Request, error: Exception) -> Failure:
+    if isinstance(error, ProtocolError):
+        return Failure(error)
+    log.error("answering %r failed", request.method, exc_info=error)
+    return Failure(InternalError("the server failed"))

@@ -1,0 +1,58 @@
+"""What answers a request, before anybody has said it.
+
+Rule: whoever answers gives one of these, an adapter words it, and a transport says it in its own way: with a status, with headers, on
+a stream. Nothing of either is in here.
+Specification: basic/index#messages
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mcp_contract import JsonObject, ProtocolError
+
+
+class Result(NamedTuple):
+    """The finished result, in canonical form."""
+
+    value: JsonObject
+
+
+class Prepared(NamedTuple):
+    """A finished result in the words of the revision, as JSON that was written before it was asked for."""
+
+    json: bytes
+
+
+class Questions(NamedTuple):
+    """Answers are needed first.
+
+    Attributes:
+        questions: requests without ids, in canonical form, by key.
+        state: what is to come back with the answers.
+    """
+
+    questions: Mapping[str, JsonObject]
+    state: str
+
+
+class Failure(NamedTuple):
+    """It went wrong."""
+
+    error: ProtocolError
+
+
+Outcome = Result | Prepared | Questions | Failure
+
+
+class Response(NamedTuple):
+    """What goes back for a request, or for a batch of them.
+
+    Attributes:
+        message: a JSON-RPC response, or an array of them, as JSON.
+        error: what a single request failed with.
+    """
+
+    message: bytes
+    error: ProtocolError | None = None

@@ -1,0 +1,95 @@
+"""One request of a peer, while it is answered.
+
+Rule: plain data, the same for every transport.
+Specification: basic/index#requests
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from mcp_contract import Declaration, Json, JsonObject
+
+if TYPE_CHECKING:
+    from mcp_anyrev.conversation.conversation import Conversation
+
+_NOTHING_DECLARED = Declaration({}, None)
+
+
+class Request:
+    """A request.
+
+    Args:
+        conversation: where it came from.
+        message: the message, which has a method and an id.
+
+    Attributes:
+        message: the message as it came.
+        identifier: its id.
+        method: its method.
+        params: its params as sent.
+        client: what its sender declared, as far as it holds for this request.
+        open: is the answer still to come? Whatever is at work for it afterwards has nothing more to say.
+        endless: may it go on for as long as its sender likes?
+        given_up: does nobody wait for what it does any longer?
+        owed: does its sender get an answer even so?
+    """
+
+    __slots__ = (
+        "_deadline",
+        "_task",
+        "client",
+        "conversation",
+        "endless",
+        "given_up",
+        "identifier",
+        "message",
+        "method",
+        "open",
+        "owed",
+        "params",
+    )
+
+    def __init__(self, conversation: Conversation, message: JsonObject) -> None:
+        self.conversation = conversation
+        self.message = message
+        self.identifier: Json = message["id"]
+        self.method: str = message["method"]
+        self.params: JsonObject = message.get("params", {})
+        self.client = _NOTHING_DECLARED
+        self.open = True
+        self.endless = False
+        self.given_up = False
+        self.owed = True
+        self._task: asyncio.Task[Any] | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def attend(self, seconds: float) -> None:
+        """The current task works on it, for so many seconds at most."""
+        self._task = asyncio.current_task()
+        self._deadline = asyncio.get_running_loop().call_later(seconds, self._overdue)
+
+    def leave(self) -> None:
+        """No task works on it any longer."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def give_up(self, *, owed: bool) -> None:
+        """Cancel what works on it; once is enough.
+
+        Args:
+            owed: does its sender get an answer even so?
+        """
+        if not self.given_up:
+            self.given_up, self.owed = True, owed
+            if self._task is not None:
+                self._task.cancel()
+
+    def was_cancelled(self) -> bool:
+        """Its task met a cancellation, or should have: was it because the request was given up, and for nothing else?"""
+        return self.given_up and (self._task is None or self._task.uncancel() == 0)
+
+    def _overdue(self) -> None:
+        if not self.endless:
+            self.give_up(owed=True)

@@ -1,0 +1,468 @@
+"""Streams that any worker can write on, and any worker can read out: each is a topic of the hub.
+
+Rule: the position of a message on the topic is in the id of its event, and an id names a stream of one session: in another session the
+same id leads nowhere. One reads at a time; who comes last is it. Whoever writes waits for whoever reads, so nothing is dropped that
+must arrive: a stream whose messages cannot be kept ends, with a line in the log.
+Specification: basic/transports#resumability-and-redelivery
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from mcp_contract import Json
+
+from mcp_anyrev.events import KEEP_ALIVE, event, opening_event
+from mcp_anyrev.principal import owner_of
+from mcp_anyrev.storage.keys import Key, key, name_of
+from mcp_anyrev.storage.protocols import Message
+
+if TYPE_CHECKING:
+    from mcp_anyrev.conversation.bus import Bus
+    from mcp_anyrev.conversation.sessions import Session
+    from mcp_anyrev.http.request import HttpRequest
+    from mcp_anyrev.server.core import Core
+    from mcp_anyrev.storage.protocols import Hub
+
+log = logging.getLogger("mcp_anyrev.server")
+
+_END = b"end"
+_OPENING = b"opening "
+"""What stands on a topic beside messages, which are JSON: that nothing more comes, and after how long to come back."""
+
+_READING, _LEFT, _RELEASE = "reading", "left", "release"
+"""What workers say to each other of a topic: who reads it and how far, that they do no longer, and that its reader is to go."""
+
+_OF_SESSION, _OF_REPLY = "s", "r"
+"""What the name of a stream begins with, by what it is."""
+
+_LONGEST_IDENTIFIER = 256
+
+
+class Named(NamedTuple):
+    """A stream of a session.
+
+    Attributes:
+        name: names it within its session; event ids begin with it.
+        topic: what carries it.
+        of_session: is it one of the session as a whole, and not that of a reply?
+    """
+
+    name: str
+    topic: Key
+    of_session: bool
+
+    def numbered(self, message: Message) -> bytes:
+        """The event that carries a message of the topic, with its id."""
+        identifier = f"{self.name}.{message.position}"
+        if message.body.startswith(_OPENING):
+            return opening_event(identifier, int(message.body.removeprefix(_OPENING)))
+        return event(message.body, identifier)
+
+
+def unnumbered(message: Message) -> bytes:
+    """The event that carries a message of a topic, for a revision whose events have no ids."""
+    return event(message.body)
+
+
+def named(session: Session, name: str = "", *, of_session: bool = False) -> Named:
+    """A stream of a session: the one that has a name, or a new one.
+
+    Args:
+        session: whose it is.
+        name: its name, from anywhere; empty for a new one.
+        of_session: is a new one that of the session as a whole?
+    """
+    name = name or (_OF_SESSION if of_session else _OF_REPLY) + secrets.token_urlsafe(9)
+    return Named(name, key("stream", name_of(f"{session.name}/{name}")), name.startswith(_OF_SESSION))
+
+
+class Stream:
+    """A stream as who writes on it has it; see `Ending`.
+
+    Args:
+        hub: what carries it.
+        bus: reaches who reads it on another worker.
+        topic: which it is.
+        limit: the most messages that have been published and not read, and the most that wait for that beside them.
+        patience: for how many seconds it goes on while nobody reads and there is no room.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_attended",
+        "_bus",
+        "_ended",
+        "_hub",
+        "_limit",
+        "_moved",
+        "_patience",
+        "_same",
+        "_unread",
+        "_waiting",
+        "_writing",
+        "closed",
+        "topic",
+    )
+
+    def __init__(self, hub: Hub, bus: Bus, topic: Key, limit: int, patience: float) -> None:
+        self.topic = topic
+        self.closed = False
+        self._hub = hub
+        self._bus = bus
+        self._limit = limit
+        self._patience = patience
+        self._waiting: deque[tuple[bytes, str | None]] = deque()
+        self._same: set[str] = set()
+        self._unread: deque[str] = deque()
+        self._attended = True
+        self._ended = False
+        self._moved: asyncio.Future[None] | None = None
+        self._writing: asyncio.Task[None] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Has its last message been put on its way?"""
+        return self._ended or self.closed
+
+    def is_attended(self) -> bool:
+        """Does somebody read, as far as is known here?"""
+        return self._attended
+
+    def attend(self, attended: bool) -> None:
+        """Note that somebody reads, or nobody does."""
+        self._attended = attended
+        self._move()
+
+    def send(self, message: bytes, same: str | None = None) -> None:
+        """See `Outbox.send`."""
+        if self._ended or (same is not None and same in self._same):
+            return
+        self._put(message, same)
+
+    def end(self, message: bytes | None) -> None:
+        """See `Ending.end`."""
+        if message is not None:
+            self.send(message)
+        if not self._ended:
+            self._ended = True
+            self._put(_END, None)
+
+    async def room(self) -> bool:
+        """See `Outbox.room`."""
+        while len(self._waiting) >= self._limit and not self.closed:
+            if not self._attended:
+                return False
+            await self._movement()
+        return not self.closed
+
+    def release(self, retry: int) -> None:
+        """See `Outbox.release`."""
+        self._bus.say_soon({_RELEASE: [self.topic, retry]})
+
+    def was_read(self, position: str) -> bool:
+        """Note how far a reader has got; False where that was not written from here."""
+        if position not in self._unread:
+            return False
+        while self._unread.popleft() != position:
+            pass
+        self._move()
+        return True
+
+    def abandon(self) -> None:
+        """Nothing more goes anywhere."""
+        self.closed = True
+        self._waiting.clear()
+        self._same.clear()
+        self._move()
+
+    def _put(self, body: bytes, same: str | None) -> None:
+        if self.closed:
+            return
+        if same is not None:
+            self._same.add(same)
+        self._waiting.append((body, same))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.ensure_future(self._write())
+
+    async def _write(self) -> None:
+        try:
+            while self._waiting:
+                if len(self._unread) >= self._limit and not await self._read_in_time():
+                    raise TimeoutError("nobody read it for too long")
+                if not self._waiting:
+                    return
+                body, same = self._waiting.popleft()
+                self._same.discard(same or "")
+                position = await self._hub.publish(self.topic, body)
+                if position is None:  # whoever reads it has gone for good
+                    self.abandon()
+                elif body is not _END:
+                    self._unread.append(position)
+                self._move()
+        except Exception as reason:
+            log.error("a stream was ended, since its messages cannot be kept: %s", reason)
+            self.abandon()
+            await self._hub.close(self.topic)
+
+    async def _read_in_time(self) -> bool:
+        """Wait until there is room for another message; False where nothing moved for too long."""
+        while len(self._unread) >= self._limit and not self.closed:
+            try:
+                async with asyncio.timeout(self._patience):
+                    await self._movement()
+            except TimeoutError:
+                return False
+        return True
+
+    async def _movement(self) -> None:
+        if self._moved is None or self._moved.done():
+            self._moved = asyncio.get_running_loop().create_future()
+        await asyncio.wait((self._moved,))
+
+    def _move(self) -> None:
+        if self._moved is not None and not self._moved.done():
+            self._moved.set_result(None)
+
+
+class Reader:
+    """Who reads a stream.
+
+    Args:
+        streams: all of them.
+        topic: which it is.
+        request: where to, once its head has gone out.
+        written: from a message of the topic to the event that carries it.
+    """
+
+    __slots__ = (
+        "_leaving",
+        "_request",
+        "_retry",
+        "_streams",
+        "_task",
+        "_written",
+        "elsewhere",
+        "gone",
+        "token",
+        "topic",
+    )
+
+    def __init__(self, streams: Streams, topic: Key, request: HttpRequest, written: Callable[[Message], bytes]) -> None:
+        self.topic = topic
+        self.token = secrets.token_urlsafe(9)
+        self.elsewhere = False
+        """May somebody write on it on another worker?"""
+        self.gone = False
+        """Is the client there no longer?"""
+        self._streams = streams
+        self._request = request
+        self._written = written
+        self._task: asyncio.Task[object] | None = None
+        self._leaving = False
+        self._retry: int | None = None
+
+    def leave(self, retry: int | None = None) -> None:
+        """Stop reading; with `retry`, tell the client to come back after so many milliseconds."""
+        if not self._leaving:
+            self._leaving, self._retry = True, retry
+            if self._task is not None:
+                self._task.cancel()
+
+    async def read_out(self, after: str, silence: float) -> bool:
+        """Write events, until the stream ends, the client has gone, or this reader has to leave.
+
+        Args:
+            after: the position of the last message that is not needed; empty for none.
+            silence: after how many seconds without an event a comment is written.
+
+        Returns:
+            Has the stream ended?
+        """
+        self._task = asyncio.current_task()
+        watching = asyncio.ensure_future(self._watch())
+        ended = False
+        try:
+            ended = self._leaving or await self._read(after, silence)
+        except ConnectionError:
+            self.gone = True
+        except asyncio.CancelledError:
+            if not self._leaving or self._task is None or self._task.uncancel():
+                raise
+        finally:
+            self._task = None
+            watching.cancel()
+            await self._streams.left(self)
+        if self._retry is not None and not self.gone:
+            with contextlib.suppress(ConnectionError):
+                await self._request.write(b"retry: %d\n\n" % self._retry)
+        return ended and not self._leaving
+
+    async def _read(self, after: str, silence: float) -> bool:
+        position, unsaid = after, 0
+        while True:
+            reading = await self._streams.hub.read(self.topic, position, silence)
+            if reading is None:
+                return True
+            if reading.missed:
+                log.error("a stream was ended, since some of its messages were not kept until they were read")
+                return True
+            position = reading.position
+            for message in reading.messages:
+                if message.body == _END:
+                    return True
+                await self._request.write(self._written(message))
+                unsaid += not self._streams.was_read(self.topic, message.position)
+            if unsaid >= self._streams.often and reading.messages:
+                unsaid = 0
+                await self._streams.tell(self, position)
+            if not reading.messages:
+                await self._request.write(KEEP_ALIVE)
+
+    async def _watch(self) -> None:
+        await self._request.gone()
+        self.gone = True
+        self.leave()
+
+
+class Streams:
+    """What of all streams is on this worker.
+
+    Args:
+        core: the server.
+
+    Attributes:
+        hub: what carries them.
+        often: after how many messages a reader says how far it has got, if somebody writes on another worker.
+    """
+
+    def __init__(self, core: Core) -> None:
+        limit = core.settings.limits.queue
+        self.hub = core.hub
+        self.often = max(1, limit // 4)
+        self._bus = core.bus
+        self._limit = limit
+        self._patience = core.settings.kept_seconds
+        self._written: weakref.WeakValueDictionary[Key, Stream] = weakref.WeakValueDictionary()
+        self._read: dict[Key, Reader] = {}
+        core.bus.hear(_READING, self._heard_reading)
+        core.bus.hear(_LEFT, self._heard_left)
+        core.bus.hear(_RELEASE, self._heard_release)
+
+    async def open(self, topic: Key, principal: str | None) -> Stream:
+        """Begin a topic, or join one that has begun, to write on it.
+
+        Raises:
+            Busy: the principal has too many.
+            Unavailable: there is no room for any more.
+        """
+        await self.hub.open(topic, owner=owner_of(principal))
+        return self.joined(topic)
+
+    def joined(self, topic: Key) -> Stream:
+        """A stream to write on, which somebody has opened, on whichever worker that was."""
+        stream = self._written.get(topic)
+        if stream is None or stream.closed:
+            stream = self._written[topic] = Stream(self.hub, self._bus, topic, self._limit, self._patience)
+        return stream
+
+    async def begin(self, its: Named, principal: str | None, retry: int | None) -> tuple[Stream, Message | None]:
+        """Begin a stream of a session.
+
+        Args:
+            its: which.
+            principal: whose budget it counts against.
+            retry: after how many milliseconds to take it up again, where it begins with an event that says so.
+
+        Returns:
+            The stream to write on, and what it begins with.
+
+        Raises:
+            Busy: the principal has too many.
+            Unavailable: there is no room for any more.
+        """
+        stream = await self.open(its.topic, principal)
+        if retry is None:
+            return stream, None
+        body = _OPENING + b"%d" % retry
+        position = await self.hub.publish(its.topic, body)
+        return stream, None if position is None else Message(position, body)
+
+    async def found(self, session: Session, identifier: str) -> tuple[Named, str] | None:
+        """The stream that an event id names in a session, and the position; None where there is none, or no longer."""
+        name, _, position = identifier.rpartition(".")
+        if not name or not position or len(identifier) > _LONGEST_IDENTIFIER or not identifier.isascii():
+            return None
+        stream = named(session, name)
+        reading = await self.hub.read(stream.topic, position, 0)
+        return None if reading is None or reading.missed else (stream, position)
+
+    def reader(self, topic: Key, request: HttpRequest, written: Callable[[Message], bytes]) -> Reader:
+        """Who reads a stream from now on; who did so before on this worker leaves."""
+        before, self._read[topic] = self._read.get(topic), Reader(self, topic, request, written)
+        if before is not None:
+            before.leave()
+        self._attend(topic, True)
+        return self._read[topic]
+
+    async def tell(self, reader: Reader, position: str | None) -> None:
+        """Say on all workers that this one reads now, and how far it has got."""
+        reader.elsewhere = True
+        await self._bus.say({_READING: [reader.topic, reader.token, position]})
+
+    def is_read(self, topic: Key) -> bool:
+        """Does somebody read a stream on this worker?"""
+        return topic in self._read
+
+    def was_read(self, topic: Key, position: str) -> bool:
+        """Note how far a reader has got; False where that was not written from here."""
+        stream = self._written.get(topic)
+        return stream is not None and stream.was_read(position)
+
+    async def left(self, reader: Reader) -> None:
+        """A reader reads no longer."""
+        if self._read.get(reader.topic) is reader:
+            del self._read[reader.topic]
+            self._attend(reader.topic, False)
+            if reader.elsewhere:
+                await self._bus.say({_LEFT: reader.topic})
+
+    async def close(self, topic: Key) -> None:
+        """Forget a stream, and whoever reads it leaves."""
+        stream = self._written.pop(topic, None)
+        if stream is not None:
+            stream.abandon()
+        await self.hub.close(topic)
+
+    def _attend(self, topic: Key, attended: bool) -> None:
+        stream = self._written.get(topic)
+        if stream is not None:
+            stream.attend(attended)
+
+    async def _heard_reading(self, said: list[Json]) -> None:
+        topic, token, position = said
+        reader = self._read.get(topic)
+        if reader is not None and reader.token == token:
+            return
+        if reader is not None and position is None:
+            reader.leave()
+        self._attend(topic, True)
+        if position is not None:
+            self.was_read(topic, position)
+
+    async def _heard_left(self, topic: Key) -> None:
+        if topic not in self._read:
+            self._attend(topic, False)
+
+    async def _heard_release(self, said: list[Json]) -> None:
+        topic, retry = said
+        reader = self._read.get(topic)
+        if reader is not None:
+            reader.leave(retry)

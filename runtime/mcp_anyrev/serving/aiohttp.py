@@ -1,0 +1,39 @@
+"""A server within an application of aiohttp.
+
+Rule: nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from mcp_anyrev.transports.aiohttp import Handler, Request, answered
+from mcp_anyrev.transports.departures import Departures
+
+if TYPE_CHECKING:
+    from mcp_anyrev.serving.server import Handle, Server
+
+
+def handlers(server: Server, addresses: Mapping[str, Handle]) -> dict[str, Handler]:
+    """What answers requests on aiohttp, by path.
+
+    Args:
+        server: the server, which starts with its first request if nobody has started it.
+        addresses: what answers them.
+    """
+    departures = Departures()
+    return {path: _handler(server, handle, departures) for path, handle in addresses.items()}
+
+
+def _handler(server: Server, handle: Handle, departures: Departures) -> Handler:
+    limits = server.settings.limits
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        if not server.started:
+            await server.start()
+        return await answered(Request(request, limits, departures), handle)
+
+    return answer

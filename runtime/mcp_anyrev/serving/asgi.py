@@ -1,0 +1,102 @@
+"""A server as an ASGI application.
+
+Rule: nothing is decided here but which address a request is for, and when the server begins and ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from mcp_anyrev.transports.asgi import Receive, Request, Scope, Send, answer, own_path
+from mcp_anyrev.transports.signals import before_the_end
+
+if TYPE_CHECKING:
+    from mcp_anyrev.declaring.registry import Registry
+    from mcp_anyrev.serving.server import Handle, Server
+    from mcp_anyrev.settings import Settings
+
+log = logging.getLogger("mcp_anyrev.server")
+
+
+def asgi(registry: Registry, settings: Settings | None = None) -> Application:
+    """A registry as an ASGI application, to be run alone or mounted; the same as `Server(registry, settings).asgi()`.
+
+    Args:
+        registry: what is offered.
+        settings: how it is run.
+
+    Returns:
+        The application; it answers on every path that reaches it.
+
+    Raises:
+        ValueError: the settings name a revision that does not exist, or a key that is too short.
+
+    Specification: basic/transports/streamable-http
+    """
+    from mcp_anyrev.serving.server import Server
+
+    return Server(registry, settings).asgi()
+
+
+class Application:
+    """A server as an ASGI application; made by `Server.asgi` and `asgi`.
+
+    Args:
+        server: the server behind it.
+        addresses: what answers requests, by path.
+        otherwise: what answers requests to any other path.
+    """
+
+    def __init__(self, server: Server, addresses: Mapping[str, Handle], otherwise: Handle) -> None:
+        self._server = server
+        self._addresses = addresses
+        self._otherwise = otherwise
+        self._limits = server.settings.limits
+        self._ending: asyncio.Task[None] | None = None
+        self._told = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or live through a lifespan.
+
+        Raises:
+            ValueError: it is asked for something else.
+        """
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+            return
+        if scope["type"] != "http":
+            raise ValueError(f"this application answers http, not {scope['type']}")
+        if not self._server.started:
+            await self._server.start()
+        if not self._told:
+            self._told = True
+            before_the_end(self._begin_to_end)
+        handle = self._addresses.get(own_path(scope), self._otherwise) if self._addresses else self._otherwise
+        await answer(Request(scope, receive, send, self._limits), handle)
+
+    async def close(self) -> None:
+        """End every stream in good order. A server waits for open streams, often without an end, before it says that it ends."""
+        await self._server.close()
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                try:
+                    await self._server.start()
+                except Exception as error:
+                    log.exception("the server cannot start")
+                    await send({"type": "lifespan.startup.failed", "message": type(error).__name__})
+                    return
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                await self._server.close()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    def _begin_to_end(self) -> None:
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self.close())

@@ -1,0 +1,200 @@
+"""A registry that is run: one server behind any number of addresses, on any framework.
+
+Rule: whatever addresses it has, they share its sessions, its streams and its lifespans, which are entered once, when it starts. It can
+be started again after it was closed.
+Specification: basic/transports/streamable-http
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from mcp_contract import JsonObject
+
+from mcp_anyrev.http.endpoint import Endpoint
+from mcp_anyrev.http.http_sse import HttpSse
+from mcp_anyrev.http.request import HttpRequest, HttpResponse
+from mcp_anyrev.server.core import Core
+from mcp_anyrev.settings import Settings
+
+if TYPE_CHECKING:
+    from aiohttp import web
+    from starlette.routing import BaseRoute
+
+    from mcp_anyrev.declaring.registry import Registry
+    from mcp_anyrev.serving.asgi import Application
+
+Handle = Callable[[HttpRequest], Awaitable[HttpResponse | None]]
+
+
+class Server:
+    """A registry that is run; `async with Server(registry)` starts and closes it.
+
+    Args:
+        registry: what is offered.
+        settings: how it is run.
+
+    Raises:
+        ValueError: the settings name a revision that does not exist, or a key that is too short.
+
+    Specification: basic/transports/streamable-http
+    """
+
+    def __init__(self, registry: Registry, settings: Settings | None = None) -> None:
+        self._core = Core(registry, settings or Settings())
+        self._endpoint = Endpoint(self._core)
+        self._starting: asyncio.Task[None] | None = None
+        self.started = False
+        """Has it been started, and not closed since?"""
+
+    async def __aenter__(self) -> Server:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def settings(self) -> Settings:
+        """How it is run."""
+        return self._core.settings
+
+    async def start(self, application: object = None) -> None:
+        """Make everything ready, and enter the lifespans of the registry; nothing happens where that has been done.
+
+        A server that nobody has started starts with its first request.
+
+        Args:
+            application: left alone, so that aiohttp can call this: `application.on_startup.append(server.start)`.
+
+        Raises:
+            Exception: what a lifespan raised.
+        """
+        if self.started:
+            return
+        if self._starting is None:
+            self._starting = asyncio.ensure_future(self._core.start())
+            self._starting.add_done_callback(self._has_started)
+        await asyncio.shield(self._starting)
+
+    async def close(self, application: object = None) -> None:
+        """End every stream in good order and every call, after `Settings.shutdown_seconds` at most, and leave the lifespans.
+
+        Args:
+            application: left alone, so that aiohttp can call this: `application.on_shutdown.append(server.close)`.
+
+        Raises:
+            Exception: what a lifespan raised.
+        """
+        self.started = False
+        await self._core.close()
+
+    @asynccontextmanager
+    async def lifespan(self, application: object = None) -> AsyncIterator[None]:
+        """The server, started and closed: `Starlette(lifespan=server.lifespan)`, `FastAPI(lifespan=server.lifespan)`.
+
+        Args:
+            application: left alone.
+
+        Raises:
+            Exception: what a lifespan of the registry raised.
+        """
+        async with self:
+            yield
+
+    def asgi(self, *, sse_path: str | None = None, message_path: str = "/messages") -> Application:
+        """The server as an ASGI application, to be run alone or mounted.
+
+        It answers Streamable HTTP on every path that reaches it, but for those of HTTP+SSE, and for the well-known address of the
+        protected resource, if there is one.
+
+        Args:
+            sse_path: the address that opens a stream of HTTP+SSE; None for none.
+            message_path: the address that clients of HTTP+SSE post to.
+
+        Raises:
+            ValueError: no revision that is served can be spoken over HTTP+SSE.
+        """
+        from mcp_anyrev.serving.asgi import Application
+
+        return Application(self, self.addresses(None, sse_path, message_path), self._endpoint.handle)
+
+    def routes(
+        self, path: str | None = "/mcp", *, sse_path: str | None = None, message_path: str = "/messages"
+    ) -> list[web.RouteDef]:
+        """The server as routes for aiohttp's `Application.add_routes`; see `start` and `close` for how it begins and ends.
+
+        Args:
+            path: the address that speaks Streamable HTTP; None for none.
+            sse_path: the address that opens a stream of HTTP+SSE; None for none.
+            message_path: the address that clients of HTTP+SSE post to.
+
+        Raises:
+            ValueError: no revision that is served can be spoken over HTTP+SSE.
+        """
+        from aiohttp import web
+
+        from mcp_anyrev.serving.aiohttp import handlers
+
+        addresses = self.addresses(path, sse_path, message_path)
+        return [web.route("*", each, handler) for each, handler in handlers(self, addresses).items()]
+
+    def starlette_routes(
+        self, path: str | None = "/mcp", *, sse_path: str | None = None, message_path: str = "/messages"
+    ) -> list[BaseRoute]:
+        """The server as routes of Starlette or FastAPI; `lifespan` begins and ends it.
+
+        Args:
+            path: the address that speaks Streamable HTTP; None for none.
+            sse_path: the address that opens a stream of HTTP+SSE; None for none.
+            message_path: the address that clients of HTTP+SSE post to.
+
+        Raises:
+            ImportError: Starlette is not installed.
+            ValueError: no revision that is served can be spoken over HTTP+SSE.
+        """
+        from starlette.routing import Route
+
+        from mcp_anyrev.serving.asgi import Application
+
+        addresses = self.addresses(path, sse_path, message_path)
+        return [Route(each, Application(self, {}, handle)) for each, handle in addresses.items()]
+
+    async def health(self) -> JsonObject:
+        """How it does, as JSON: is it `running`, can it reach its `store` and its `hub`, and how much is going on.
+
+        `requests` are those that wait for something, `subscriptions` streams of changes that a request opened, and `sessions` those
+        with a stream on this worker.
+        """
+        subscriptions, sessions = self._core.audience.sizes
+        return {
+            "running": self.started,
+            **await self._core.reachable(),
+            "requests": self._core.in_flight.waiting,
+            "subscriptions": subscriptions,
+            "sessions": sessions,
+            "revisions": list(self._core.adapters.versions),
+        }
+
+    def addresses(self, path: str | None, sse_path: str | None, message_path: str) -> Mapping[str, Handle]:
+        """What answers requests, by path; see `routes`."""
+        addresses: dict[str, Handle] = {}
+        resource = self._core.settings.protected_resource
+        if resource is not None:
+            addresses |= dict.fromkeys(resource.paths, self._endpoint.front.metadata)
+        if sse_path is not None:
+            http_sse = HttpSse(self._core, sse_path, message_path)
+            addresses |= {sse_path: http_sse.listen, message_path: http_sse.post}
+        if path is not None:
+            addresses[path] = self._endpoint.handle
+        return addresses
+
+    def _has_started(self, starting: asyncio.Task[Any]) -> None:
+        self._starting = None
+        self.started = not starting.cancelled() and starting.exception() is None
