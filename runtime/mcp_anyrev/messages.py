@@ -31,7 +31,8 @@ def parse(body: bytes) -> Json:
     except ValueError as error:
         raise ParseError(f"the body is no JSON text: {error}") from None
     shape = body.translate(_SHAPES, b"+")
-    if (_LONG_EXPONENT in shape or _LONG_NUMBER in shape) and _has_infinity(value):
+    # `in` would first try to take the constant for a number, and fail, at the cost of an exception.
+    if (shape.find(_LONG_EXPONENT) >= 0 or shape.find(_LONG_NUMBER) >= 0) and _has_infinity(value):
         raise ParseError("the body is no usable JSON text: a number is too large")
     return value
 
