@@ -143,7 +143,7 @@ class AdapterSet:
         # A handshake is answered by the revision that it asks for, if that has one and is served; else by the newest that has one.
         # Where no revision with a handshake is served, the newest one says which are.
         # page: basic/versioning#backward-compatibility-with-initialization-based-versions
-        if contract.member(payload, "method") == "initialize":
+        if isinstance(payload, dict) and payload.get("method") == "initialize":
             asked = contract.member(payload, "params", "protocolVersion")
             if not self.handshake_versions:
                 return Selection(self.newest, contract.UnsupportedVersion(str(asked), self.versions))
