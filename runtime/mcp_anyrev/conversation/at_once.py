@@ -45,29 +45,20 @@ class Resumed(Generic[Result]):
             return result
 
 
-class Bounded(Generic[Result]):
-    """A coroutine with a bound on how long it may wait; awaited, it gives the coroutine's result.
+async def bounded(work: Coroutine[Any, Any, Result], seconds: float) -> Result:
+    """The result of a coroutine that may wait only so long.
 
     Args:
         work: the coroutine.
-        seconds: the bound. Awaiting raises `TimeoutError` when it is over.
+        seconds: the bound.
+
+    Raises:
+        TimeoutError: it is over.
     """
-
-    __slots__ = ("_seconds", "_work")
-
-    def __init__(self, work: Coroutine[Any, Any, Result], seconds: float) -> None:
-        self._work = work
-        self._seconds = seconds
-
-    def __await__(self) -> Generator[Any, Any, Result]:
-        """The result of the coroutine."""
-        try:
-            waited_for = self._work.send(None)
-        except StopIteration as finished:
-            result: Result = finished.value
-            return result
-        return (yield from self._waiting(waited_for).__await__())
-
-    async def _waiting(self, waited_for: Any) -> Result:
-        async with asyncio.timeout(self._seconds):
-            return await Resumed(self._work, waited_for)
+    try:
+        waited_for = work.send(None)
+    except StopIteration as finished:
+        result: Result = finished.value
+        return result
+    async with asyncio.timeout(seconds):
+        return await Resumed(work, waited_for)

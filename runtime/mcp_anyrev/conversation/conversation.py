@@ -18,7 +18,7 @@ from mcp_revisions.protocol import Adapter
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.at_once import Resumed
-from mcp_anyrev.conversation.outcomes import Failure, Outcome, Prepared, Questions, Response
+from mcp_anyrev.conversation.outcomes import Failure, Outcome, Prepared, Response, Result
 from mcp_anyrev.conversation.requests import Request
 from mcp_anyrev.messages import error_message, result_message
 from mcp_anyrev.principal import Principal, name_of
@@ -52,10 +52,6 @@ class Handler(Protocol):
         Raises:
             InvalidRequest: it is of a known kind and does not fit it.
         """
-        ...
-
-    def signature(self, adapter: Adapter) -> JsonObject:
-        """Who signs results, as a revision has it."""
         ...
 
 
@@ -124,19 +120,9 @@ class Conversation:
                     raise
         return requests
 
-    async def answer(self, messages: Sequence[JsonObject], *, in_batch: bool) -> Response | None:
-        """Answer requests, those of a batch at the same time.
-
-        Args:
-            messages: the requests, at least one.
-            in_batch: have they come as a batch?
-
-        Returns:
-            The response; None where nobody wants one any longer.
-        """
-        if not in_batch:
-            return await self._answer(messages[0])
-        responses = await asyncio.gather(*map(self._answer, messages))
+    async def answer_all(self, messages: Sequence[JsonObject]) -> Response | None:
+        """Answer the requests of a batch, at the same time; see `answer`."""
+        responses = await asyncio.gather(*map(self.answer, messages))
         wanted = [response.message for response in responses if response is not None]
         return Response(b"[%b]" % b",".join(wanted)) if wanted else None
 
@@ -196,7 +182,15 @@ class Conversation:
         else:
             raise InvalidRequest("a client posts requests and notifications; responses are not taken in this revision")
 
-    async def _answer(self, message: JsonObject) -> Response | None:
+    async def answer(self, message: JsonObject) -> Response | None:
+        """Answer a request.
+
+        Args:
+            message: the request.
+
+        Returns:
+            The response; None where nobody wants one any longer.
+        """
         request = Request(self, message)
         outcome: Outcome | None
         try:
@@ -236,16 +230,15 @@ class Conversation:
         return outcome or Failure(InternalError("the server ended the call"))
 
     def _worded(self, request: Request, outcome: Outcome) -> Response:
-        if isinstance(outcome, Failure):
-            return refusal(self.adapter, {"id": request.identifier}, outcome.error)
-        if isinstance(outcome, Prepared):
+        if isinstance(outcome, Result):
+            result = self.adapter.encode_result(request.method, outcome.value, request.signature)
+        elif isinstance(outcome, Prepared):
             return Response(result_message(request.identifier, outcome.json))
-        server = self._handler.signature(self.adapter)
-        if isinstance(outcome, Questions):
-            asking = self.adapter.questions_result(outcome.questions, outcome.state)
-            result = self.adapter.signed_result(asking, server)
+        elif isinstance(outcome, Failure):
+            return refusal(self.adapter, {"id": request.identifier}, outcome.error)
         else:
-            result = self.adapter.encode_result(request.method, outcome.value, server)
+            asking = self.adapter.questions_result(outcome.questions, outcome.state)
+            result = self.adapter.signed_result(asking, request.signature)
         return Response(result_message(request.identifier, to_json(result)))
 
 

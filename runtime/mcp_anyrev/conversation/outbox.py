@@ -60,6 +60,7 @@ class Queue:
         "ended",
         "resumable",
         "retry",
+        "used",
     )
 
     def __init__(self, limit: int, resumable: bool = False) -> None:
@@ -68,6 +69,8 @@ class Queue:
         """What `release` was told, before there was a stream to close."""
         self.closed = False
         self.ended = False
+        self.used = False
+        """Has anything been sent?"""
         self._limit = limit
         self._messages: deque[tuple[bytes, str | None]] | None = None
         self._same: set[str] | None = None
@@ -82,6 +85,7 @@ class Queue:
         """See `Outbox.send`."""
         if self.closed or self.ended:
             return
+        self.used = True
         if self._stream is not None:
             self._stream.send(message, same)
             return

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.conversation import Conversation
 
 _NOTHING_DECLARED = Declaration({}, None)
+_NOBODY: JsonObject = {}
 
 
 class Request:
@@ -30,6 +31,7 @@ class Request:
         method: its method.
         params: its params as sent.
         client: what its sender declared, as far as it holds for this request.
+        signature: who signs its result, as the revision has it; empty until that is known.
         open: is the answer still to come? Whatever is at work for it afterwards has nothing more to say.
         endless: may it go on for as long as its sender likes?
         given_up: does nobody wait for what it does any longer?
@@ -49,6 +51,7 @@ class Request:
         "open",
         "owed",
         "params",
+        "signature",
     )
 
     def __init__(self, conversation: Conversation, message: JsonObject) -> None:
@@ -58,6 +61,7 @@ class Request:
         self.method: str = message["method"]
         self.params: JsonObject = message.get("params", {})
         self.client = _NOTHING_DECLARED
+        self.signature = _NOBODY
         self.open = True
         self.endless = False
         self.given_up = False

@@ -15,10 +15,12 @@ from mcp_contract import Declaration, Json, JsonObject
 from pydantic_core import from_json, to_json
 
 from mcp_anyrev.principal import owner_of
-from mcp_anyrev.storage.keys import Key, key
+from mcp_anyrev.storage.keys import key
 
 if TYPE_CHECKING:
     from mcp_anyrev.storage.protocols import SessionStore
+
+_KIND = "session"
 
 _STILL_FRESH = 3 / 4
 """Which part of its time a session has left while it need not be noted that it is in use."""
@@ -31,36 +33,24 @@ class Session:
         name: its unguessable name, visible ASCII.
         kept: what the store has of it.
         sessions: where it is read again and changed.
+
+    Attributes:
+        version: the agreed revision; an empty text before the handshake.
+        principal: whose it is.
+        declaration: what the client said of itself.
+        is_connection: is it one connection, which carries everything that the server says?
     """
 
-    __slots__ = ("_kept", "_sessions", "name")
+    __slots__ = ("_kept", "_sessions", "declaration", "is_connection", "name", "principal", "version")
 
     def __init__(self, name: str, kept: JsonObject, sessions: Sessions) -> None:
         self.name = name
+        self.version: str = kept["version"]
+        self.principal: str | None = kept["principal"]
+        self.is_connection = "connection" in kept
+        self.declaration = Declaration(kept["capabilities"], kept["information"])
         self._kept = kept
         self._sessions = sessions
-
-    @property
-    def version(self) -> str:
-        """The agreed revision; an empty text before the handshake."""
-        version: str = self._kept["version"]
-        return version
-
-    @property
-    def principal(self) -> str | None:
-        """Whose it is."""
-        principal: str | None = self._kept["principal"]
-        return principal
-
-    @property
-    def declaration(self) -> Declaration:
-        """What the client said of itself."""
-        return Declaration(self._kept["capabilities"], self._kept["information"])
-
-    @property
-    def is_connection(self) -> bool:
-        """Is it one connection, which carries everything that the server says?"""
-        return "connection" in self._kept
 
     @property
     def ready(self) -> bool:
@@ -129,7 +119,7 @@ class Sessions:
             "information": declaration.information,
             **more,
         }
-        await self._store.put_if(_key(name), None, to_json(kept), self._ttl, owner=owner_of(principal))
+        await self._store.put_if(key(_KIND, name), None, to_json(kept), self._ttl, owner=owner_of(principal))
         return Session(name, kept, self)
 
     async def find(self, name: str, principal: str | None) -> Session | None:
@@ -139,7 +129,7 @@ class Sessions:
             Unavailable: the store cannot be reached.
         """
         try:
-            under = _key(name)
+            under = key(_KIND, name)
         except ValueError:
             return None
         stored = await self._store.get(under)
@@ -154,7 +144,7 @@ class Sessions:
 
     async def change(self, name: str, change: Callable[[Session], JsonObject]) -> Session | None:
         """See `Session.change`."""
-        under = _key(name)
+        under = key(_KIND, name)
         while (stored := await self._store.get(under)) is not None:
             kept = from_json(stored.value)
             kept |= change(Session(name, kept, self))
@@ -165,8 +155,4 @@ class Sessions:
 
     async def end(self, session: Session) -> None:
         """End a session."""
-        await self._store.delete(_key(session.name))
-
-
-def _key(name: str) -> Key:
-    return key("session", name)
+        await self._store.delete(key(_KIND, session.name))

@@ -156,17 +156,16 @@ def _from_parameters(name: str, own: list[inspect.Parameter], hints: Mapping[str
     except PydanticUserError as error:
         raise ValueError(f"its arguments have no JSON Schema: {error.message.splitlines()[0]}") from None
     schema = {key: value for key, value in _object_schema(model).items() if key != "title"}
-    names = tuple(fields)
-    if not names:
+    if not fields:
         return schema, lambda arguments: {}
     validate = model.__pydantic_validator__.validate_python
 
     def read(arguments: JsonObject) -> dict[str, Any]:
         try:
-            values = validate(arguments).__dict__
+            values: dict[str, Any] = validate(arguments).__dict__
         except ValidationError as error:
             raise ArgumentFault(describe(error)) from None
-        return {each: values[each] for each in names}
+        return values
 
     return schema, read
 

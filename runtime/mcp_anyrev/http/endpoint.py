@@ -61,14 +61,10 @@ class Endpoint:
         Returns:
             The answer; None where it has gone out already, bit by bit, which the transport then ends.
         """
-        return await self.front.handle(request, self._answer)
+        return await self.front.handle(request, self._post if request.head.method == "POST" else self._other)
 
-    async def _answer(self, request: HttpRequest, principal: Principal | None) -> HttpResponse | None:
-        if request.head.method != "POST":
-            return await self._other(request, principal)
-        return await self._post(request, principal, parse(await request.body()))
-
-    async def _post(self, request: HttpRequest, principal: Principal | None, payload: Json) -> HttpResponse | None:
+    async def _post(self, request: HttpRequest, principal: Principal | None) -> HttpResponse | None:
+        payload = parse(await request.body())
         core, headers, in_batch = self._core, request.head.headers, isinstance(payload, list)
         name, session = await self._session(headers, principal)
         adapter, refused = core.adapters.select(payload, headers, None if session is None else session.version)
@@ -95,7 +91,7 @@ class Endpoint:
             return self._refused(adapter, _readable_id(payload), error)
         if not requests:
             return HttpResponse(adapter.accepted_status)
-        work = conversation.answer(requests, in_batch=in_batch)
+        work = conversation.answer_all(requests) if in_batch else conversation.answer(requests[0])
         response = await self._replies.reply(conversation, queue, work, request)
         if response is None:
             return None

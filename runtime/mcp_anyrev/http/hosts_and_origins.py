@@ -6,7 +6,7 @@ Specification: basic/transports/streamable-http#security-endpoint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from mcp_contract import OriginRefused
@@ -25,8 +25,8 @@ class HostsAndOrigins:
     def __init__(self, hosts: Sequence[str], origins: Sequence[str]) -> None:
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(origin.lower() for origin in origins)
-        self._host_verdicts: dict[str, bool] = {}
-        self._origin_verdicts: dict[str, bool] = {}
+        self._fitting_hosts: set[str] = set()
+        self._fitting_origins: set[str] = set()
 
     def check(self, headers: Mapping[str, str]) -> None:
         """Let a request in, or not.
@@ -34,11 +34,15 @@ class HostsAndOrigins:
         Raises:
             OriginRefused: a name is not on its list.
         """
-        if not _remembered(self._host_verdicts, headers.get("host", ""), self._host_fits):
-            raise OriginRefused("the Host header names a host that this server does not answer for")
-        origin = headers.get("origin")
-        if origin is not None and not _remembered(self._origin_verdicts, origin, self._origin_fits):
-            raise OriginRefused("the Origin header names an origin that may not use this server")
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if host not in self._fitting_hosts:
+            if not self._host_fits(host.lower()):
+                raise OriginRefused("the Host header names a host that this server does not answer for")
+            _remember(self._fitting_hosts, host)
+        if origin is not None and origin not in self._fitting_origins:
+            if not self._origin_fits(origin.lower()):
+                raise OriginRefused("the Origin header names an origin that may not use this server")
+            _remember(self._fitting_origins, origin)
 
     def _host_fits(self, host: str) -> bool:
         return "*" in self._hosts or not self._hosts.isdisjoint(_names(host))
@@ -59,10 +63,6 @@ def _names(netloc: str) -> set[str]:
     return {netloc, bare} - {""} if colon and port.isdecimal() else {netloc} - {""}
 
 
-def _remembered(verdicts: dict[str, bool], name: str, judge: Callable[[str], bool]) -> bool:
-    verdict = verdicts.get(name)
-    if verdict is None:
-        verdict = judge(name.lower())
-        if len(verdicts) < _MOST_REMEMBERED:
-            verdicts[name] = verdict
-    return verdict
+def _remember(fitting: set[str], name: str) -> None:
+    if len(fitting) < _MOST_REMEMBERED:
+        fitting.add(name)

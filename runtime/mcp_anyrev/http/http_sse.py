@@ -205,7 +205,7 @@ class HttpSse:
     ) -> None:
         """Answer requests on the stream of their session."""
         try:
-            response = await conversation.answer(requests, in_batch=in_batch)
+            response = await (conversation.answer_all(requests) if in_batch else conversation.answer(requests[0]))
             if response is not None:
                 calls.stream.send(response.message)
         finally:

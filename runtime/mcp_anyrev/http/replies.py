@@ -60,7 +60,7 @@ class Replies:
             waited_for = work.send(None)
         except StopIteration as finished:
             response: Response | None = finished.value
-            if response is not None and not queue:
+            if response is not None and not queue.used:
                 return response
             return await _StandingBy(self, conversation, queue, request).finish(response)
         standing_by = _StandingBy(self, conversation, queue, request)

@@ -132,10 +132,6 @@ class Core:
             self._offers[adapter.version] = offer
         return offer
 
-    def signature(self, adapter: Adapter) -> JsonObject:
-        """See `Handler.signature`."""
-        return self.offer(adapter).server
-
     def respond(self, request: Request) -> Coroutine[Any, Any, Outcome]:
         """See `Handler.respond`.
 
@@ -144,15 +140,17 @@ class Core:
         """
         conversation, method = request.conversation, request.method
         adapter, session = conversation.adapter, conversation.session
-        answer = self._methods[adapter.version].get(method)
-        if answer is None or method in self.offer(adapter).missing_methods:
+        answer, offer = self._methods[adapter.version].get(method), self.offer(adapter)
+        if answer is None or method in offer.missing_methods:
             adapter.check_meta(request.message)
             raise MethodNotFound(f"this server has no method {method!r}")
         adapter.check_request(request.message)
+        request.signature = offer.server
         if session is None:
             request.client = adapter.client_declaration(request.params, None)
         else:
-            _check_agreement(adapter, session, method)
+            if session.is_connection:
+                _check_agreement(adapter, session, method)
             request.client = adapter.client_declaration(request.params, session.declaration)
         return answer(request)
 

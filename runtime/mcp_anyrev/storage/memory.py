@@ -47,7 +47,9 @@ class MemoryStore:
     ) -> None:
         self._total_bytes = total_bytes
         self._owner_bytes = owner_bytes
-        self._values = _Values(clock, self._leave)
+        self._clock = clock
+        self._values: dict[Key, _Value] = {}
+        self._ends = _Ends(clock, self._leave)
         self._all = _Share()
         self._owners: dict[str, _Share] = {}
         self._versions = itertools.count(1)
@@ -55,14 +57,17 @@ class MemoryStore:
     async def get(self, key: Key) -> Stored | None:
         """See `SessionStore.get`."""
         held = self._values.get(key)
-        return None if held is None else Stored(held.value, held.version, held.end - self._values.timer())
+        if held is None:
+            return None
+        seconds = held.end - self._clock()
+        return Stored(held.value, held.version, seconds) if seconds > 0 else None
 
     async def put_if(
         self, key: Key, version: str | None, value: bytes, seconds: float, *, owner: str, in_flight: bool = False
     ) -> str | None:
         """See `SessionStore.put_if`."""
-        with self._values.timer as now:  # it stands still in here, so that nothing goes behind the back of the sizes
-            self._values.expire(now)
+        with self._ends.timer as now:  # it stands still in here, so that nothing goes behind the back of the sizes
+            self._ends.expire(now)
             held = self._values.get(key)
             if version != (None if held is None else held.version):
                 return None
@@ -70,25 +75,27 @@ class MemoryStore:
             self._check(put, held)
             if held is not None:
                 self._forget(key)
-            self._make_room(put)
-            self._keep(key, put, used=held is not None)
+            if put.end > now:
+                self._make_room(put)
+                self._keep(key, put, used=held is not None)
             return put.version
 
     async def touch(self, key: Key, seconds: float) -> bool:
         """See `SessionStore.touch`."""
-        with self._values.timer as now:
-            self._values.expire(now)
+        with self._ends.timer as now:
+            self._ends.expire(now)
             if key not in self._values:
                 return False
             held = self._forget(key)
             held.end = now + seconds
-            self._keep(key, held, used=True)
+            if held.end > now:
+                self._keep(key, held, used=True)
             return True
 
     async def consume(self, key: Key) -> bytes | None:
         """See `SessionStore.consume`."""
-        with self._values.timer as now:
-            self._values.expire(now)
+        with self._ends.timer as now:
+            self._ends.expire(now)
             return self._forget(key).value if key in self._values else None
 
     async def delete(self, key: Key) -> None:
@@ -114,13 +121,15 @@ class MemoryStore:
         for share in (self._owners.setdefault(value.owner, _Share()), self._all):
             share.add(key, value, used)
         self._values[key] = value
+        self._ends[key] = value
 
     def _forget(self, key: Key) -> _Value:
-        value = self._values.pop(key)
+        value = self._ends.pop(key)
         self._leave(key, value)
         return value
 
     def _leave(self, key: Key, value: _Value) -> None:
+        del self._values[key]
         own = self._owners[value.owner]
         for share in (own, self._all):
             share.remove(key, value)
@@ -143,8 +152,8 @@ class _Value:
         return len(self.value) + _VALUE_BYTES
 
 
-class _Values(TLRUCache[Key, _Value, float]):
-    """Values that go when their time is over, and tell somebody so."""
+class _Ends(TLRUCache[Key, _Value, float]):
+    """When the time of values is over; it tells somebody so."""
 
     def __init__(self, clock: Callable[[], float], gone: Callable[[Key, _Value], None]) -> None:
         super().__init__(math.inf, lambda key, value, now: value.end, clock)

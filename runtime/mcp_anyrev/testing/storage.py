@@ -281,6 +281,19 @@ class SessionStoreContract(_Contract, ABC):
 
         self.run(test())
 
+    def test_what_is_kept_for_no_time_is_not_there(self) -> None:
+        async def test() -> None:
+            async with self.stores(_AMPLE, 64 * 1024) as (one, other):
+                for _ in range(64):
+                    at = _fresh()
+                    await one.put_if(at, None, bytes(32 * 1024), 0, owner="a", in_flight=True)
+                    assert await other.get(at) is None and await other.consume(at) is None
+                    await one.put_if(at, None, bytes(32 * 1024), 60, owner="a", in_flight=True)
+                    await one.touch(at, 0)
+                    assert await other.get(at) is None
+
+        self.run(test())
+
     def test_sizes_stay_right_whatever_happens(self) -> None:
         async def test() -> None:
             async with self.stores(_AMPLE, 256 * 1024) as (one, other):

@@ -12,7 +12,7 @@ from typing import Any
 from mcp_contract import InvalidRequest, TooLarge
 from multidict import CIMultiDict
 
-from mcp_anyrev.conversation.at_once import Bounded
+from mcp_anyrev.conversation.at_once import bounded
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.request import NO_HEADERS, HttpRequest, HttpResponse
 from mcp_anyrev.settings import Limits
@@ -42,7 +42,8 @@ async def answer(request: Request, handle: Handle) -> None:
         await request.close()
         return
     headers = {**response.headers, **request.more} if request.more else response.headers
-    lines = [*_field_lines(headers), (b"content-length", b"%d" % len(response.body))]
+    lines = _field_lines(headers)
+    lines.append((b"content-length", b"%d" % len(response.body)))
     await request.send({"type": "http.response.start", "status": response.status, "headers": lines})
     await request.send({"type": "http.response.body", "body": response.body})
 
@@ -60,11 +61,16 @@ class Request:
     __slots__ = ("_limits", "_open", "_receive", "head", "more", "send")
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, limits: Limits) -> None:
-        fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        fields: CIMultiDict[str] = CIMultiDict()
+        for name, value in scope["headers"]:
+            fields.add(name.decode("latin-1"), value.decode("latin-1"))
+        path, root = scope.get("path", "/"), scope.get("root_path", "")
+        if root and not path.startswith(root):  # some servers leave out of the path where the application is mounted
+            path = root + path
         query: bytes = scope.get("query_string", b"")
         client = scope.get("client")
         peer = None if client is None else client[0]
-        self.head = Head(scope["method"], _full_path(scope), query.decode("latin-1"), CIMultiDict(fields), peer)
+        self.head = Head(scope["method"], path, query.decode("latin-1"), fields, peer)
         self.more = NO_HEADERS
         self.send = send
         self._receive = receive
@@ -77,7 +83,7 @@ class Request:
         if length.isdecimal() and int(length[:_MOST_DIGITS]) > self._limits.body_bytes:
             raise _too_large(self._limits.body_bytes)
         try:
-            return await Bounded(self._pieces(), self._limits.body_seconds)
+            return await bounded(self._pieces(), self._limits.body_seconds)
         except TimeoutError:
             raise InvalidRequest(f"the body did not arrive within {self._limits.body_seconds:g} s") from None
 
@@ -123,10 +129,7 @@ def _too_large(limit: int) -> TooLarge:
 
 
 def _field_lines(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-
-
-def _full_path(scope: Scope) -> str:
-    """The path as the client sent it; some servers leave out of it where the application is mounted."""
-    path, root = str(scope.get("path", "/")), str(scope.get("root_path", ""))
-    return path if not root or path.startswith(root) else root + path
+    lines = []
+    for name, value in headers.items():
+        lines.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+    return lines
