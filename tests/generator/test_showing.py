@@ -71,6 +71,33 @@ def test_diff_as_json_has_everything(toy: Toy) -> None:
     assert [answer["concern"] for answer in data["answers"]] == ["can_ask", "stamp", "marks", "sealed"]
 
 
+def test_diff_of_code_shows_what_runs_otherwise_and_nothing_else(toy: Toy) -> None:
+    result = toy.run("diff", "2001-01-01", "2002-02-02", "--code")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "can_ask",
+        "- can_ask: ClassVar[bool] = False",
+        "+ can_ask: ClassVar[bool] = True",
+        "",
+        "stamp",
+        "- stamp: ClassVar[int | None] = 3",
+        "+ stamp: ClassVar[int | None] = None",
+        "",
+        "marks",
+        '- marks: ClassVar[Mapping[str, str]] = MappingProxyType({"urgent": "!", "secret": "?"})',
+        '+ marks: ClassVar[Mapping[str, str]] = MappingProxyType({"urgent": "!!"})',
+        "",
+        "sealed",
+        "-     return text",
+        '+     return f"{text} (red wax)"',
+    ]
+    data = json.loads(toy.run("diff", "2001-01-01", "2002-02-02", "--code", "--json").stdout)
+    assert [part["name"] for part in data] == ["can_ask", "stamp", "marks", "sealed"]
+    page = toy.run("diff", "2001-01-01", "2002-02-02", "--code", "--format", "markdown").stdout.splitlines()
+    assert (page[0], page[-1]) == ("```diff", "```")
+    assert toy.run("diff", "2001-01-01", "2001-01-01", "--code").stdout == ""
+
+
 class Page(html.parser.HTMLParser):
     """Collects the tags, the links and the ids of a page."""
 

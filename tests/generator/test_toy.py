@@ -6,6 +6,7 @@ UPDATE_TOY=1 and review the diff.
 
 from __future__ import annotations
 
+import fnmatch
 import importlib.util
 import os
 import pathlib
@@ -51,12 +52,13 @@ def test_manifest_names_the_inputs_of_every_output(generated_toy: Toy) -> None:
     manifest = generated_toy.manifest()
     outputs = manifest["outputs"]
     assert {*outputs, "generated/MANIFEST"} == generated_toy.generated().keys()
-    used = {path for output in outputs.values() for path in output["inputs"]}
-    assert used == manifest["inputs"].keys()
+    used = {pattern for output in outputs.values() for pattern in output["inputs"]}
+    for path in manifest["inputs"]:
+        assert any(fnmatch.fnmatchcase(path, pattern.replace("**/", "*")) for pattern in used), path
     adapter = outputs["generated/mcp_revisions/v2001_01_01/adapter.py"]
     assert "templates/concerns/letters/sealed.py.jinja" in adapter["inputs"]
     models = outputs["generated/mcp_revisions/v2001_01_01/models.py"]
-    assert {"specs/schemas/2001-01-01.json", "specs/words.yaml"} <= {*models["inputs"]}
+    assert {"specs/schemas/*.json", "specs/words.yaml"} <= {*models["inputs"]}
     assert "specs/variance/letters.yaml" not in models["inputs"]
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pathlib
 
 import pytest
 from revgen.reading.located import SpecificationError
+from revgen.specification.comments import meaning
+from revgen.specification.inputs import read_inputs
 from revgen.writing import generated, render
 from revgen.writing.manifest import is_current
 
@@ -68,8 +71,40 @@ def test_nothing_is_rendered_where_manifest_matches(generated_toy: Toy, monkeypa
 def test_manifest_matches_no_other_input_or_output(generated_toy: Toy, path: str) -> None:
     assert is_current(generated_toy.root)
     with (generated_toy.root / path).open("a", encoding="utf-8") as stream:
-        stream.write("\n")
+        stream.write("\nmore: text\n")
     assert not is_current(generated_toy.root)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("specs/variance/letters.yaml", "# A value, a flag, a table and a choice.", "# All kinds.\n\n"),
+        ("specs/pages/2001-01-01.txt", "# The pages of 2001-01-01.", "#"),
+        ("templates/package.py.jinja", "{#", "{# More."),
+    ],
+)
+def test_a_comment_changes_nothing_in_manifest(generated_toy: Toy, path: str, old: str, new: str) -> None:
+    before = generated_toy.manifest()
+    generated_toy.replace(path, old, new)
+    assert is_current(generated_toy.root)
+    assert read_inputs(generated_toy.root).files == before["inputs"]
+
+
+def test_a_comment_in_the_generator_does_not_count_and_a_text_with_its_mark_does() -> None:
+    path = pathlib.PurePath("a.py")
+    one, other = b"x = 1  # one\n# two\ny = '# three'\n", b"x = 1\n#\ny = '# three'\n"
+    assert meaning(path, one) == meaning(path, other)
+    assert meaning(path, one) != meaning(path, one.replace(b"three", b"four"))
+    # What is no Python counts as it is.
+    assert meaning(path, b"x = ( # one") == b"x = ( # one"
+
+
+def test_manifest_has_a_line_for_each_file(generated_toy: Toy) -> None:
+    lines = (generated_toy.root / "generated/MANIFEST").read_text("utf-8").splitlines()
+    manifest = generated_toy.manifest()
+    for section in ("generator", "inputs", "outputs", "tools"):
+        for path in manifest[section]:
+            assert len([line for line in lines if line.startswith(f'  "{path}": ')]) == 1
 
 
 @pytest.mark.parametrize("path", ["specs/variance/new.yaml", "templates/concerns/new.py.jinja", "generated/new.txt"])
@@ -98,7 +133,7 @@ def test_check_finds_drift_that_a_forged_manifest_hides(generated_toy: Toy) -> N
     manifest = generated_toy.manifest()
     content = (generated_toy.root / ADAPTER).read_bytes()
     manifest["outputs"][ADAPTER]["digest"] = hashlib.sha256(content).hexdigest()
-    text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+    text = json.dumps(manifest)
     (generated_toy.root / "generated/MANIFEST").write_text(text, "utf-8")
     # The forgery is good: the fast way believes it.
     assert generated_toy.run("generate").stdout.startswith("unchanged")

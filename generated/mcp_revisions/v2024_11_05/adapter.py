@@ -103,75 +103,145 @@ class Adapter:
     # --- Flags ---
 
     can_ask: ClassVar[bool] = False
-    """policy: seed: the revision predates questions, and its results end a request."""
+    """Is the question the result, so that the client calls again with the answers?
+
+    policy: seed: the revision predates questions, and its results end a request.
+    """
 
     can_push_ask: ClassVar[bool] = False
-    """schema: #/$defs/ServerRequest"""
+    """Is the question pushed on the open stream of the call, and answered by a message of its own?
+
+    schema: #/$defs/ServerRequest
+    """
 
     asks_in_arguments: ClassVar[bool] = True
-    """policy: seed: the protocol has no channel for a question, but a caller reads the result and calls again."""
+    """Does the question ride in the tool call itself, answered by two more arguments of the next call?
+
+    policy: seed: the protocol has no channel for a question, but a caller reads the result and calls again.
+    """
 
     url_question_has_id: ClassVar[bool] = False
-    """policy: project: no question by URL can be asked."""
+    """Does a question by URL carry an id of its own, by which its completion is announced?
+
+    policy: project: no question by URL can be asked.
+    """
 
     served_on_http_sse: ClassVar[bool] = True
-    """page: basic/transports#http-with-sse"""
+    """Can a client of this revision be served over HTTP+SSE?
+
+    page: basic/transports#http-with-sse
+    """
 
     http_sse_cancels_by_notification: ClassVar[bool] = True
-    """page: basic/utilities/cancellation#cancellation-flow"""
+    """Is a call over HTTP+SSE given up by a notification?
+
+    page: basic/utilities/cancellation#cancellation-flow
+    """
 
     has_handshake: ClassVar[bool] = True
-    """page: basic/lifecycle#initialization"""
+    """Does a handshake open the conversation, so that what was agreed holds for a session?
+
+    page: basic/lifecycle#initialization
+    """
 
     refuses_undeclared: ClassVar[bool] = False
-    """page: basic/lifecycle#operation"""
+    """Is a request that needs an undeclared client capability refused with an error of its own?
+
+    page: basic/lifecycle#operation
+    """
 
     waits_for_ready: ClassVar[bool] = True
-    """page: basic/lifecycle#initialization"""
+    """Does a server send nothing of its own accord before the client says that it is ready?
+
+    page: basic/lifecycle#initialization
+    """
 
     insists_on_agreement: ClassVar[bool] = False
-    """page: basic/lifecycle#operation"""
+    """Must a peer not use what was not agreed on (or only better not)?
+
+    page: basic/lifecycle#operation
+    """
 
     declares_extensions: ClassVar[bool] = False
-    """policy: seed: an older client reads an extension's files and calls its methods as resources; capabilities and
+    """Do peers declare extensions as capabilities, with methods of their own (or does a server offer them as
+    resources)?
+
+    policy: seed: an older client reads an extension's files and calls its methods as resources; capabilities and
     methods of its own it has not.
     """
 
     listens: ClassVar[bool] = False
-    """page: server/tools#list-changed-notification"""
+    """Do changes arrive on a stream that a request opens (or unasked on a stream of the session)?
+
+    page: server/tools#list-changed-notification
+    """
 
     stdio_server_requests: ClassVar[bool] = True
-    """page: basic/transports#stdio"""
+    """May the server write requests of its own to the pipe?
+
+    schema: #/$defs/ServerRequest
+    """
 
     stdio_restarts: ClassVar[bool] = False
-    """page: basic/lifecycle#shutdown"""
+    """Does a client start a server again that ended unexpectedly?
+
+    page: basic/lifecycle#shutdown
+    """
 
     stdio_cancels_by_notification: ClassVar[bool] = True
-    """page: basic/utilities/cancellation#cancellation-flow"""
+    """Is a call over stdio given up by a notification?
+
+    page: basic/utilities/cancellation#cancellation-flow
+    """
 
     stdio_cancels_listening: ClassVar[bool] = False
-    """policy: project: no request opens a stream of changes here, so none ends."""
+    """Does a server that ends a stream of changes say so by a cancellation of the request that opened it, before the
+    result?
+
+    policy: project: no request opens a stream of changes here, so none ends.
+    """
 
     takes_responses: ClassVar[bool] = True
-    """policy: project: on this transport the revision is served like its successor."""
+    """May a client post a response (to a request of the server)?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     disconnect_cancels: ClassVar[bool] = False
-    """policy: project: on this transport the revision is served like its successor."""
+    """Does a client that closes the stream of its call cancel the call?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     listens_by_get: ClassVar[bool] = True
-    """policy: project: on this transport the revision is served like its successor."""
+    """Does GET open a stream for what the server says of its own accord?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     ends_by_delete: ClassVar[bool] = True
-    """policy: project: on this transport the revision is served like its successor."""
+    """Does DELETE end a session?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     event_ids: ClassVar[bool] = True
-    """policy: project: on this transport the revision is served like its successor."""
+    """May events carry ids, so that a broken stream is taken up again where it broke?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     closes_to_be_polled: ClassVar[bool] = False
-    """policy: project: on this transport the revision is served like its successor."""
+    """May a server close a stream early and have the client come back for the rest?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     cancels_by_notification: ClassVar[bool] = True
-    """policy: project: on this transport the revision is served like its successor."""
+    """Is a call given up by a notification (or by closing its stream)?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     # --- Asking the user ---
 
@@ -180,24 +250,33 @@ class Adapter:
             "tools/call": True,
         }
     )
-    """policy: project: only a tool has arguments for the answers to travel in."""
+    """Which requests may end in a question?
+
+    policy: project: only a tool has arguments for the answers to travel in.
+    """
 
     def may_be_asked(self, capabilities: JsonObject, mode: str) -> bool:
-        """Any client, since no declaration exists; only a form can travel.
+        """May a client that declared these capabilities be put a question in this mode (form or url)?
+
+        Any client, since no declaration exists; only a form can travel.
 
         policy: seed: the convention is a tool call and a caller reading its result, which every client does.
         """
         return mode == "form"
 
     def required_to_ask(self, mode: str) -> JsonObject:
-        """None are needed.
+        """Which client capabilities does a question in this mode need, in the words of the revision?
+
+        None are needed.
 
         schema: #/$defs/ClientCapabilities
         """
         return {}
 
     def question_request(self, identifier: str, question: JsonObject) -> JsonObject:
-        """A request of its own with an id.
+        """What does the server send to ask while the call is in flight?
+
+        A request of its own with an id.
 
         page: client/sampling#creating-messages
         page: client/roots#listing-roots
@@ -205,14 +284,18 @@ class Adapter:
         return {"jsonrpc": "2.0", "id": identifier, **self.encode_question(question)}
 
     def questions_result(self, questions: Mapping[str, JsonObject], state: str) -> JsonObject:
-        """An ordinary tool result whose text shows the call that finishes it, repeated in `_meta` for programs.
+        """What result says that answers are needed first?
+
+        An ordinary tool result whose text shows the call that finishes it, repeated in `_meta` for programs.
 
         policy: seed: the call did not fail, it is unfinished; a model reads the text, a program the meta.
         """
         return contract.questions_as_text(questions, state)
 
     def read_answers(self, params: JsonObject) -> contract.Answered:
-        """In two arguments of the tool call, taken out before the tool's own model sees them.
+        """Where do answers and echoed state stand in the params of a request?
+
+        In two arguments of the tool call, taken out before the tool's own model sees them.
 
         policy: seed: the answers come back as two ordinary arguments.
         """
@@ -223,7 +306,9 @@ class Adapter:
         return contract.Answered({**params, "arguments": own}, answers, state)
 
     def answer_arguments(self, schema: JsonObject) -> JsonObject:
-        """Two optional arguments for the answers and the state.
+        """What does the input schema of a tool that asks say beside the tool's own arguments?
+
+        Two optional arguments for the answers and the state.
 
         policy: seed: only a handler that takes the exchange can ask, so only those tools carry the two
         properties.
@@ -231,14 +316,18 @@ class Adapter:
         return contract.with_answer_arguments(schema)
 
     def read_questions(self, result: JsonObject) -> contract.Questions | None:
-        """By the member of `_meta` that is named for this package.
+        """How does a client see that a result is a question?
+
+        By the member of `_meta` that is named for this package.
 
         policy: seed: that is what lets the bundled client answer them like any other question.
         """
         return contract.questions_in_meta(result)
 
     def answer_params(self, params: JsonObject, answers: Mapping[str, Json], state: str | None) -> JsonObject:
-        """In two arguments of the tool call.
+        """Where does a client put answers and state when it calls again?
+
+        In two arguments of the tool call.
 
         policy: seed: the answers come back as two ordinary arguments.
         """
@@ -246,14 +335,18 @@ class Adapter:
         return {**params, "arguments": arguments if state is None else {**arguments, "mcpState": state}}
 
     def question_form(self, params: JsonObject) -> JsonObject:
-        """All that the newest revision has.
+        """Which parts of a form can a client of the revision read?
+
+        All that the newest revision has.
 
         policy: project: the form is shown to a model as text, which reads any.
         """
         return params
 
     def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
-        """If it declared sampling; tools cannot be given.
+        """May a client that declared these capabilities be asked to sample, with tools or without?
+
+        If it declared sampling; tools cannot be given.
 
         page: client/sampling#capabilities
         """
@@ -262,28 +355,36 @@ class Adapter:
     # --- Content ---
 
     def audio_content(self, block: JsonObject) -> list[JsonObject]:
-        """A text that names type and size, then an embedded resource with the bytes.
+        """What is sent for a block of audio?
+
+        A text that names type and size, then an embedded resource with the bytes.
 
         policy: project: the revision has no audio, but an embedded resource carries any bytes.
         """
         return contract.audio_as_resource(block)
 
     def resource_link_content(self, block: JsonObject) -> list[JsonObject]:
-        """A text that names title, URI and description.
+        """What is sent for a link to a resource?
+
+        A text that names title, URI and description.
 
         policy: project: a link is for reading; its words tell a model what to read.
         """
         return [contract.link_as_text(block)]
 
     def sampled_audio_content(self, block: JsonObject) -> list[JsonObject]:
-        """A text that names type and size; such a message has no place for the bytes.
+        """What is sent for a block of audio in a message to be sampled from?
+
+        A text that names type and size; such a message has no place for the bytes.
 
         schema: #/$defs/SamplingMessage/properties/content
         """
         return contract.audio_as_resource(block)[:1]
 
     def sampled_content(self, blocks: list[JsonObject]) -> Json:
-        """As one block; texts are joined, and of other blocks the first is sent.
+        """How are the blocks of a sampled answer sent?
+
+        As one block; texts are joined, and of other blocks the first is sent.
 
         schema: #/$defs/CreateMessageResult/properties/content
         """
@@ -292,7 +393,9 @@ class Adapter:
     # --- Message envelope ---
 
     def batching(self, payload: Json) -> list[JsonObject]:
-        """Exactly one message; an array is refused.
+        """Which messages are in one frame (a POST body, a line)?
+
+        Exactly one message; an array is refused.
 
         policy: seed: JSON-RPC is named but batches are not, and the next revision calls this one without support
         for them.
@@ -326,78 +429,120 @@ class Adapter:
             "rejected_by_user": -1,
         }
     )
-    """page: basic/lifecycle#error-handling
+    """Which code does each kind of error have?
+
+    page: basic/lifecycle#error-handling
     page: server/resources#error-handling
     page: client/sampling#error-handling
     policy: project: the general codes of JSON-RPC, where no page gives one.
     """
 
     unreadable_id_is_null: ClassVar[bool] = True
-    """policy: project: the schema has no error without an id, and JSON-RPC gives null for one that could not be
+    """Does the error for a message whose id could not be read carry a null id (or none)?
+
+    policy: project: the schema has no error without an id, and JSON-RPC gives null for one that could not be
     read.
     """
 
     result_type: ClassVar[str | None] = None
-    """schema: #/$defs/Result"""
+    """Which type does a finished result state?
+
+    schema: #/$defs/Result
+    """
 
     def signed_result(self, result: JsonObject, server: JsonObject) -> JsonObject:
-        """Nothing; the handshake said it.
+        """What does a result say of the server that gave it?
+
+        Nothing; the handshake said it.
 
         schema: #/$defs/InitializeResult
         """
         return result
 
     def finished(self, result: JsonObject) -> bool:
-        """Yes; there are no other results.
+        """Does a result end the request, as far as a client can tell from its type?
+
+        Yes; there are no other results.
 
         schema: #/$defs/Result
         """
         return True
 
     cache_lifetime: ClassVar[int | None] = None
-    """schema: #/$defs/Result"""
+    """For how many milliseconds may a result be kept, where its handler does not say?
+
+    schema: #/$defs/Result
+    """
 
     cache_scope: ClassVar[str | None] = None
-    """schema: #/$defs/Result"""
+    """Who may share a kept result, where its handler does not say?
+
+    schema: #/$defs/Result
+    """
 
     foreign_codes: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """page: server/resources#error-handling"""
+    """Which codes of other revisions does a client read as a kind of error, too?
+
+    page: server/resources#error-handling
+    """
 
     meta_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "progressToken": "request",
         }
     )
-    """schema: #/$defs/Request"""
+    """Which keys of `_meta` does the revision define, and where?
+
+    schema: #/$defs/Request
+    """
 
     def reserved_meta_key(self, key: str) -> bool:
-        """None is, by its form.
+        """Is a key of `_meta` reserved, so that an application should not set it?
+
+        None is, by its form.
 
         policy: project: the revision has no rule for the form of keys.
         """
         return False
 
     check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
-    """policy: project: what is wrong with a request as such comes before what is wrong with its params."""
+    """In which order is a request checked? Each check is a method of the adapter; headers come before all of them.
+
+    policy: project: what is wrong with a request as such comes before what is wrong with its params.
+    """
 
     # --- HTTP+SSE ---
 
     http_sse_message_event: ClassVar[str | None] = "message"
-    """page: basic/transports#http-with-sse"""
+    """Under which event name does a message travel on the stream?
+
+    page: basic/transports#http-with-sse
+    """
 
     http_sse_endpoint_event: ClassVar[str | None] = "endpoint"
-    """page: basic/transports#http-with-sse"""
+    """Under which event name does the address to post to travel, as the first event of the stream?
+
+    page: basic/transports#http-with-sse
+    """
 
     # --- Lifecycle ---
 
     description_method: ClassVar[str] = "initialize"
-    """page: basic/lifecycle#initialization"""
+    """Which request asks a server to describe itself?
+
+    page: basic/lifecycle#initialization
+    """
 
     ready_notification: ClassVar[str | None] = "notifications/initialized"
-    """page: basic/lifecycle#initialization"""
+    """Which notification does a client send once it has read the description?
+
+    page: basic/lifecycle#initialization
+    """
 
     def agreed_version(self, asked: str, served: Sequence[str]) -> str:
-        """The one that was asked for; if it is not served, the newest that is.
+        """Which revision answers a peer that asks for one, when these are served (newest first)?
+
+        The one that was asked for; if it is not served, the newest that is.
 
         page: basic/lifecycle#version-negotiation
         """
@@ -406,7 +551,9 @@ class Adapter:
     def description_result(
         self, server: JsonObject, capabilities: JsonObject, instructions: str | None, served: Sequence[str]
     ) -> JsonObject:
-        """With the agreed revision, its capabilities and its identity.
+        """How does a server describe itself?
+
+        With the agreed revision, its capabilities and its identity.
 
         schema: #/$defs/InitializeResult
         """
@@ -414,7 +561,9 @@ class Adapter:
         return described if instructions is None else {**described, "instructions": instructions}
 
     def description_params(self, declaration: contract.Declaration) -> JsonObject:
-        """The revision it wants, its capabilities and its identity.
+        """What does a client send to have a server describe itself?
+
+        The revision it wants, its capabilities and its identity.
 
         schema: #/$defs/InitializeRequest
         """
@@ -425,21 +574,27 @@ class Adapter:
         }
 
     def described_versions(self, result: JsonObject) -> list[str]:
-        """The one that was agreed.
+        """Which revisions does a description offer the client that asked for it?
+
+        The one that was agreed.
 
         page: basic/lifecycle#version-negotiation
         """
         return [result["protocolVersion"]]
 
     def described_server(self, result: JsonObject) -> JsonObject | None:
-        """In the description.
+        """Where does a client learn who the server is?
+
+        In the description.
 
         schema: #/$defs/InitializeResult
         """
         return result.get("serverInfo")
 
     def client_declaration(self, params: JsonObject, remembered: contract.Declaration | None) -> contract.Declaration:
-        """What it declared at the handshake.
+        """What did the client declare, for a request with these params, in a session that remembers this much?
+
+        What it declared at the handshake.
 
         page: basic/lifecycle#capability-negotiation
         """
@@ -448,40 +603,53 @@ class Adapter:
         return remembered or contract.Declaration({}, None)
 
     def declared_params(self, params: JsonObject, declaration: contract.Declaration) -> JsonObject:
-        """Nothing; it did at the handshake.
+        """What does a client add to the params of a request to declare itself?
+
+        Nothing; it did at the handshake.
 
         page: basic/lifecycle#initialization
         """
         return params
 
     def check_meta(self, message: JsonObject) -> None:
-        """Nothing.
+        """What must the `_meta` of a request hold?
+
+        Nothing.
 
         schema: #/$defs/Request
         """
         return
 
     deprecated: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """policy: project: the first revision has nothing that it left behind."""
+    """Which parts are deprecated, and what is to be used instead?
+
+    policy: project: the first revision has nothing that it left behind.
+    """
 
     # --- Notifications ---
 
     def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:
-        """Not at all; there are no subscriptions that could be told apart.
+        """How does a notification say which subscription it belongs to?
+
+        Not at all; there are no subscriptions that could be told apart.
 
         schema: #/$defs/ServerNotification
         """
         return message
 
     def listening_result(self, subscription: Json) -> JsonObject:
-        """Nothing; the stream is closed.
+        """What ends a stream of changes in good order?
+
+        Nothing; the stream is closed.
 
         page: basic/lifecycle#shutdown
         """
         raise contract.MethodNotFound("this revision has no request that opens a stream of changes")
 
     def log_level(self, params: JsonObject, remembered: str | None) -> str | None:
-        """The one that was set for the session; before that, all but the finest.
+        """From which level on does a request, in a session that set this level, want log messages?
+
+        The one that was set for the session; before that, all but the finest.
 
         page: server/utilities/logging#setting-log-level
         policy: project: the server chooses before a level is set, and a client that says nothing is spared the
@@ -490,49 +658,73 @@ class Adapter:
         return remembered or "info"
 
     def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
-        """Not with it; the level is set for the session.
+        """How does a client ask for log messages with the request that they belong to?
+
+        Not with it; the level is set for the session.
 
         page: server/utilities/logging#setting-log-level
         """
         return params
 
     empty_cursor_ends: ClassVar[bool] = True
-    """policy: project: older servers write an empty one where there is no more."""
+    """Is an empty cursor the end of a list?
+
+    policy: project: older servers write an empty one where there is no more.
+    """
 
     # --- Streamable HTTP ---
 
     session_header: ClassVar[str | None] = "Mcp-Session-Id"
-    """policy: project: on this transport the revision is served like its successor."""
+    """Which header names the session?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     version_header: ClassVar[str | None] = None
-    """policy: project: on this transport the revision is served like its successor."""
+    """Which header names the revision?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     headers: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "Mcp-Session-Id": "after the handshake",
         }
     )
-    """policy: project: on this transport the revision is served like its successor."""
+    """Which headers of its own does a client send, and when?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     name_sources: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """policy: project: on this transport the revision is served like its successor."""
+    """Which member of the params do requests of a method repeat in the name header?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     def check_headers(self, headers: Mapping[str, str], message: JsonObject) -> None:
-        """None; headers of later revisions mean nothing here.
+        """Which headers must a posted message bear out (names in lower case)?
+
+        None; headers of later revisions mean nothing here.
 
         policy: project: on this transport the revision is served like its successor.
         """
         return
 
     def request_headers(self, message: JsonObject, session: str | None) -> dict[str, str]:
-        """The session, once there is one.
+        """Which headers does a client send with a message, once a session is known or while none is?
+
+        The session, once there is one.
 
         policy: project: on this transport the revision is served like its successor.
         """
         return contract.named_headers({self.session_header: session})
 
     accepted_status: ClassVar[int] = 202
-    """policy: project: on this transport the revision is served like its successor."""
+    """Which status answers a notification or response that was taken?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     error_statuses: ClassVar[Mapping[str, int]] = MappingProxyType(
         {
@@ -558,30 +750,41 @@ class Adapter:
             "unavailable": 503,
         }
     )
-    """policy: project: on this transport the revision is served like its successor.
+    """Which status does each kind of error have?
+
+    policy: project: on this transport the revision is served like its successor.
     policy: project: HTTP has its own statuses for what is too large, too much or not possible now; 400 sends
     clients to another transport.
     """
 
     stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """policy: project: on this transport the revision is served like its successor."""
+    """Which headers does a stream of events carry beside its type?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
 
     def param_headers(self, arguments: JsonObject, schema: JsonObject) -> dict[str, str]:
-        """None.
+        """Which headers repeat arguments of a tool call, for parameters that are annotated so?
+
+        None.
 
         policy: project: on this transport the revision is served like its successor.
         """
         return {}
 
     def check_param_headers(self, headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
-        """None.
+        """Which headers must bear out the arguments of a tool call?
+
+        None.
 
         policy: project: on this transport the revision is served like its successor.
         """
         return
 
     def suggests_http_sse(self, status: int) -> bool:
-        """After none; it started there.
+        """After which status of its first request does a client try HTTP+SSE?
+
+        After none; it started there.
 
         page: basic/transports#http-with-sse
         """
@@ -590,42 +793,55 @@ class Adapter:
     # --- Tools ---
 
     def tool_title(self, tool: JsonObject) -> JsonObject:
-        """Nowhere; the name is all there is.
+        """Where does the display title of a tool stand?
+
+        Nowhere; the name is all there is.
 
         schema: #/$defs/Tool
         """
         return contract.without(tool, "title")
 
     def output_schema(self, tool: JsonObject) -> JsonObject:
-        """None.
+        """Which output schemas may a tool publish?
+
+        None.
 
         schema: #/$defs/Tool
         """
         return contract.without(tool, "outputSchema")
 
     def structured_content(self, result: JsonObject) -> JsonObject:
-        """None; the value is in the text.
+        """Which structured values may a tool's result hold beside the text that repeats them?
+
+        None; the value is in the text.
 
         schema: #/$defs/CallToolResult
         """
         return contract.without(result, "structuredContent")
 
     def input_schema(self, schema: JsonObject, plain: bool) -> contract.Simplified:
-        """In the plain form, without references and without composition. A schema that cannot take it is refused.
+        """Which input schema does a client get, where the tool asks for the plain form or does not?
+
+        In the plain form, without references and without composition. A schema that cannot take it is refused.
 
         policy: seed: a client that cannot read a union or a reference would hide the tool entirely.
         """
         return contract.plain(schema)
 
     def header_annotations(self, schema: JsonObject) -> contract.Simplified:
-        """No; a client would not repeat them, and a server that then asked for the headers would refuse it.
+        """Does an input schema say which parameters are repeated in headers?
+
+        No; a client would not repeat them, and a server that then asked for the headers would refuse it.
 
         policy: seed: a legacy client would not mirror them, and a server that required the header would deadlock.
         """
         return contract.without_header_annotations(schema)
 
     wraps_output: ClassVar[bool] = False
-    """schema: #/$defs/CallToolResult"""
+    """Does a structured value that is no object have to be wrapped in one to be sent?
+
+    schema: #/$defs/CallToolResult
+    """
 
     # --- Messages, from the schema ---
 

@@ -153,77 +153,146 @@ class Adapter:
     # --- Flags ---
 
     can_ask: ClassVar[bool] = False
-    """page: client/elicitation#elicitation-requests"""
+    """Is the question the result, so that the client calls again with the answers?
+
+    page: client/elicitation#elicitation-requests
+    """
 
     can_push_ask: ClassVar[bool] = True
-    """page: client/elicitation#elicitation-requests"""
+    """Is the question pushed on the open stream of the call, and answered by a message of its own?
+
+    page: client/elicitation#elicitation-requests
+    """
 
     asks_in_arguments: ClassVar[bool] = False
-    """page: client/elicitation#elicitation-requests"""
+    """Does the question ride in the tool call itself, answered by two more arguments of the next call?
+
+    page: client/elicitation#elicitation-requests
+    """
 
     url_question_has_id: ClassVar[bool] = True
-    """page: client/elicitation#url-mode-elicitation-requests
+    """Does a question by URL carry an id of its own, by which its completion is announced?
+
+    page: client/elicitation#url-mode-elicitation-requests
     schema: #/$defs/ElicitRequestURLParams/properties/elicitationId
     """
 
     served_on_http_sse: ClassVar[bool] = True
-    """policy: seed: negotiation does not depend on the transport, so any handshake works on this one."""
+    """Can a client of this revision be served over HTTP+SSE?
+
+    policy: seed: negotiation does not depend on the transport, so any handshake works on this one.
+    """
 
     http_sse_cancels_by_notification: ClassVar[bool] = True
-    """policy: project: the transport keeps its form whichever revision is agreed on over it."""
+    """Is a call over HTTP+SSE given up by a notification?
+
+    policy: project: the transport keeps its form whichever revision is agreed on over it.
+    """
 
     has_handshake: ClassVar[bool] = True
-    """page: basic/lifecycle#initialization"""
+    """Does a handshake open the conversation, so that what was agreed holds for a session?
+
+    page: basic/lifecycle#initialization
+    """
 
     refuses_undeclared: ClassVar[bool] = False
-    """page: basic/lifecycle#operation"""
+    """Is a request that needs an undeclared client capability refused with an error of its own?
+
+    page: basic/lifecycle#operation
+    """
 
     waits_for_ready: ClassVar[bool] = True
-    """page: basic/lifecycle#initialization"""
+    """Does a server send nothing of its own accord before the client says that it is ready?
+
+    page: basic/lifecycle#initialization
+    """
 
     insists_on_agreement: ClassVar[bool] = True
-    """page: basic/lifecycle#operation"""
+    """Must a peer not use what was not agreed on (or only better not)?
+
+    page: basic/lifecycle#operation
+    """
 
     declares_extensions: ClassVar[bool] = False
-    """policy: seed: an older client reads an extension's files and calls its methods as resources; capabilities and
+    """Do peers declare extensions as capabilities, with methods of their own (or does a server offer them as
+    resources)?
+
+    policy: seed: an older client reads an extension's files and calls its methods as resources; capabilities and
     methods of its own it has not.
     """
 
     listens: ClassVar[bool] = False
-    """page: server/tools#list-changed-notification"""
+    """Do changes arrive on a stream that a request opens (or unasked on a stream of the session)?
+
+    page: server/tools#list-changed-notification
+    """
 
     stdio_server_requests: ClassVar[bool] = True
-    """page: basic/transports#stdio"""
+    """May the server write requests of its own to the pipe?
+
+    page: basic/transports#stdio
+    """
 
     stdio_restarts: ClassVar[bool] = False
-    """page: basic/lifecycle#shutdown"""
+    """Does a client start a server again that ended unexpectedly?
+
+    page: basic/lifecycle#shutdown
+    """
 
     stdio_cancels_by_notification: ClassVar[bool] = True
-    """page: basic/utilities/cancellation#cancellation-flow"""
+    """Is a call over stdio given up by a notification?
+
+    page: basic/utilities/cancellation#cancellation-flow
+    """
 
     stdio_cancels_listening: ClassVar[bool] = False
-    """policy: project: no request opens a stream of changes here, so none ends."""
+    """Does a server that ends a stream of changes say so by a cancellation of the request that opened it, before the
+    result?
+
+    policy: project: no request opens a stream of changes here, so none ends.
+    """
 
     takes_responses: ClassVar[bool] = True
-    """page: basic/transports#sending-messages-to-the-server"""
+    """May a client post a response (to a request of the server)?
+
+    page: basic/transports#sending-messages-to-the-server
+    """
 
     disconnect_cancels: ClassVar[bool] = False
-    """page: basic/transports#sending-messages-to-the-server"""
+    """Does a client that closes the stream of its call cancel the call?
+
+    page: basic/transports#sending-messages-to-the-server
+    """
 
     listens_by_get: ClassVar[bool] = True
-    """page: basic/transports#listening-for-messages-from-the-server"""
+    """Does GET open a stream for what the server says of its own accord?
+
+    page: basic/transports#listening-for-messages-from-the-server
+    """
 
     ends_by_delete: ClassVar[bool] = True
-    """page: basic/transports#session-management"""
+    """Does DELETE end a session?
+
+    page: basic/transports#session-management
+    """
 
     event_ids: ClassVar[bool] = True
-    """page: basic/transports#resumability-and-redelivery"""
+    """May events carry ids, so that a broken stream is taken up again where it broke?
+
+    page: basic/transports#resumability-and-redelivery
+    """
 
     closes_to_be_polled: ClassVar[bool] = True
-    """page: basic/transports#sending-messages-to-the-server"""
+    """May a server close a stream early and have the client come back for the rest?
+
+    page: basic/transports#sending-messages-to-the-server
+    """
 
     cancels_by_notification: ClassVar[bool] = True
-    """page: basic/utilities/cancellation#cancellation-flow"""
+    """Is a call given up by a notification (or by closing its stream)?
+
+    page: basic/utilities/cancellation#cancellation-flow
+    """
 
     # --- Asking the user ---
 
@@ -234,10 +303,15 @@ class Adapter:
             "resources/read": True,
         }
     )
-    """policy: project: a pushed question goes with any request; the three that run an application's code are enough."""
+    """Which requests may end in a question?
+
+    policy: project: a pushed question goes with any request; the three that run an application's code are enough.
+    """
 
     def may_be_asked(self, capabilities: JsonObject, mode: str) -> bool:
-        """A client that declared the mode; an elicitation capability that names no mode means form.
+        """May a client that declared these capabilities be put a question in this mode (form or url)?
+
+        A client that declared the mode; an elicitation capability that names no mode means form.
 
         page: client/elicitation#capabilities
         """
@@ -247,63 +321,81 @@ class Adapter:
         return mode in declared or (mode == "form" and "url" not in declared)
 
     def required_to_ask(self, mode: str) -> JsonObject:
-        """The capability with its mode.
+        """Which client capabilities does a question in this mode need, in the words of the revision?
+
+        The capability with its mode.
 
         schema: #/$defs/ClientCapabilities/properties/elicitation
         """
         return {"elicitation": {mode: {}}}
 
     def question_request(self, identifier: str, question: JsonObject) -> JsonObject:
-        """A request of its own with an id.
+        """What does the server send to ask while the call is in flight?
+
+        A request of its own with an id.
 
         page: client/elicitation#elicitation-requests
         """
         return {"jsonrpc": "2.0", "id": identifier, **self.encode_question(question)}
 
     def questions_result(self, questions: Mapping[str, JsonObject], state: str) -> JsonObject:
-        """None; the question was pushed.
+        """What result says that answers are needed first?
+
+        None; the question was pushed.
 
         page: client/elicitation#message-flow
         """
         raise contract.CannotAsk("this revision has no result that asks; its questions are pushed")
 
     def read_answers(self, params: JsonObject) -> contract.Answered:
-        """Nowhere; members of those names belong to the application or to nobody, and are never read.
+        """Where do answers and echoed state stand in the params of a request?
+
+        Nowhere; members of those names belong to the application or to nobody, and are never read.
 
         policy: project: an answer that nobody pushed for must not count as one.
         """
         return contract.Answered(params, {}, None)
 
     def answer_arguments(self, schema: JsonObject) -> JsonObject:
-        """Nothing.
+        """What does the input schema of a tool that asks say beside the tool's own arguments?
+
+        Nothing.
 
         page: client/elicitation#message-flow
         """
         return schema
 
     def read_questions(self, result: JsonObject) -> contract.Questions | None:
-        """It is none; questions come as requests.
+        """How does a client see that a result is a question?
+
+        It is none; questions come as requests.
 
         page: client/elicitation#message-flow
         """
         return None
 
     def answer_params(self, params: JsonObject, answers: Mapping[str, Json], state: str | None) -> JsonObject:
-        """Nowhere; the answer is a message of its own.
+        """Where does a client put answers and state when it calls again?
+
+        Nowhere; the answer is a message of its own.
 
         page: client/elicitation#message-flow
         """
         raise contract.CannotAsk("this revision takes an answer as a message of its own, not in a request")
 
     def question_form(self, params: JsonObject) -> JsonObject:
-        """All that the newest revision has.
+        """Which parts of a form can a client of the revision read?
+
+        All that the newest revision has.
 
         page: client/elicitation#requested-schema
         """
         return params
 
     def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
-        """If it declared sampling, and for tools that part of it.
+        """May a client that declared these capabilities be asked to sample, with tools or without?
+
+        If it declared sampling, and for tools that part of it.
 
         page: client/sampling#capabilities
         """
@@ -313,28 +405,36 @@ class Adapter:
     # --- Content ---
 
     def audio_content(self, block: JsonObject) -> list[JsonObject]:
-        """The block itself.
+        """What is sent for a block of audio?
+
+        The block itself.
 
         schema: #/$defs/AudioContent
         """
         return [block]
 
     def resource_link_content(self, block: JsonObject) -> list[JsonObject]:
-        """The block itself.
+        """What is sent for a link to a resource?
+
+        The block itself.
 
         schema: #/$defs/ResourceLink
         """
         return [block]
 
     def sampled_audio_content(self, block: JsonObject) -> list[JsonObject]:
-        """The block itself.
+        """What is sent for a block of audio in a message to be sampled from?
+
+        The block itself.
 
         schema: #/$defs/SamplingMessageContentBlock
         """
         return [block]
 
     def sampled_content(self, blocks: list[JsonObject]) -> Json:
-        """One as it is, several as an array.
+        """How are the blocks of a sampled answer sent?
+
+        One as it is, several as an array.
 
         schema: #/$defs/CreateMessageResult/properties/content
         """
@@ -343,7 +443,9 @@ class Adapter:
     # --- Message envelope ---
 
     def batching(self, payload: Json) -> list[JsonObject]:
-        """Exactly one message; an array is refused.
+        """Which messages are in one frame (a POST body, a line)?
+
+        Exactly one message; an array is refused.
 
         page: basic/transports#sending-messages-to-the-server
         """
@@ -377,7 +479,9 @@ class Adapter:
             "rejected_by_user": -1,
         }
     )
-    """page: basic/lifecycle#error-handling
+    """Which code does each kind of error have?
+
+    page: basic/lifecycle#error-handling
     page: server/resources#error-handling
     page: client/sampling#error-handling
     schema: #/$defs/URLElicitationRequiredError
@@ -385,33 +489,52 @@ class Adapter:
     """
 
     unreadable_id_is_null: ClassVar[bool] = False
-    """page: basic/index#error-responses"""
+    """Does the error for a message whose id could not be read carry a null id (or none)?
+
+    page: basic/index#error-responses
+    """
 
     result_type: ClassVar[str | None] = None
-    """schema: #/$defs/Result"""
+    """Which type does a finished result state?
+
+    schema: #/$defs/Result
+    """
 
     def signed_result(self, result: JsonObject, server: JsonObject) -> JsonObject:
-        """Nothing; the handshake said it.
+        """What does a result say of the server that gave it?
+
+        Nothing; the handshake said it.
 
         schema: #/$defs/InitializeResult
         """
         return result
 
     def finished(self, result: JsonObject) -> bool:
-        """Yes; there are no other results.
+        """Does a result end the request, as far as a client can tell from its type?
+
+        Yes; there are no other results.
 
         schema: #/$defs/Result
         """
         return True
 
     cache_lifetime: ClassVar[int | None] = None
-    """schema: #/$defs/Result"""
+    """For how many milliseconds may a result be kept, where its handler does not say?
+
+    schema: #/$defs/Result
+    """
 
     cache_scope: ClassVar[str | None] = None
-    """schema: #/$defs/Result"""
+    """Who may share a kept result, where its handler does not say?
+
+    schema: #/$defs/Result
+    """
 
     foreign_codes: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """page: server/resources#error-handling"""
+    """Which codes of other revisions does a client read as a kind of error, too?
+
+    page: server/resources#error-handling
+    """
 
     meta_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
@@ -420,12 +543,16 @@ class Adapter:
             "io.modelcontextprotocol/model-immediate-response": "result",
         }
     )
-    """schema: #/$defs/RequestParams
+    """Which keys of `_meta` does the revision define, and where?
+
+    schema: #/$defs/RequestParams
     page: basic/utilities/tasks#related-task-metadata
     """
 
     def reserved_meta_key(self, key: str) -> bool:
-        """One whose prefix has the protocol's name, or mcp, as its second label.
+        """Is a key of `_meta` reserved, so that an application should not set it?
+
+        One whose prefix has the protocol's name, or mcp, as its second label.
 
         page: basic/index#_meta
         """
@@ -433,26 +560,43 @@ class Adapter:
         return len(labels) > 1 and labels[1] in contract.RESERVED_LABELS
 
     check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
-    """policy: project: what is wrong with a request as such comes before what is wrong with its params."""
+    """In which order is a request checked? Each check is a method of the adapter; headers come before all of them.
+
+    policy: project: what is wrong with a request as such comes before what is wrong with its params.
+    """
 
     # --- HTTP+SSE ---
 
     http_sse_message_event: ClassVar[str | None] = "message"
-    """policy: project: the transport keeps its form whichever revision is agreed on over it."""
+    """Under which event name does a message travel on the stream?
+
+    policy: project: the transport keeps its form whichever revision is agreed on over it.
+    """
 
     http_sse_endpoint_event: ClassVar[str | None] = "endpoint"
-    """policy: project: the transport keeps its form whichever revision is agreed on over it."""
+    """Under which event name does the address to post to travel, as the first event of the stream?
+
+    policy: project: the transport keeps its form whichever revision is agreed on over it.
+    """
 
     # --- Lifecycle ---
 
     description_method: ClassVar[str] = "initialize"
-    """page: basic/lifecycle#initialization"""
+    """Which request asks a server to describe itself?
+
+    page: basic/lifecycle#initialization
+    """
 
     ready_notification: ClassVar[str | None] = "notifications/initialized"
-    """page: basic/lifecycle#initialization"""
+    """Which notification does a client send once it has read the description?
+
+    page: basic/lifecycle#initialization
+    """
 
     def agreed_version(self, asked: str, served: Sequence[str]) -> str:
-        """The one that was asked for; if it is not served, the newest that is.
+        """Which revision answers a peer that asks for one, when these are served (newest first)?
+
+        The one that was asked for; if it is not served, the newest that is.
 
         page: basic/lifecycle#version-negotiation
         """
@@ -461,7 +605,9 @@ class Adapter:
     def description_result(
         self, server: JsonObject, capabilities: JsonObject, instructions: str | None, served: Sequence[str]
     ) -> JsonObject:
-        """With the agreed revision, its capabilities and its identity.
+        """How does a server describe itself?
+
+        With the agreed revision, its capabilities and its identity.
 
         schema: #/$defs/InitializeResult
         """
@@ -469,7 +615,9 @@ class Adapter:
         return described if instructions is None else {**described, "instructions": instructions}
 
     def description_params(self, declaration: contract.Declaration) -> JsonObject:
-        """The revision it wants, its capabilities and its identity.
+        """What does a client send to have a server describe itself?
+
+        The revision it wants, its capabilities and its identity.
 
         schema: #/$defs/InitializeRequest
         """
@@ -480,21 +628,27 @@ class Adapter:
         }
 
     def described_versions(self, result: JsonObject) -> list[str]:
-        """The one that was agreed.
+        """Which revisions does a description offer the client that asked for it?
+
+        The one that was agreed.
 
         page: basic/lifecycle#version-negotiation
         """
         return [result["protocolVersion"]]
 
     def described_server(self, result: JsonObject) -> JsonObject | None:
-        """In the description.
+        """Where does a client learn who the server is?
+
+        In the description.
 
         schema: #/$defs/InitializeResult
         """
         return result.get("serverInfo")
 
     def client_declaration(self, params: JsonObject, remembered: contract.Declaration | None) -> contract.Declaration:
-        """What it declared at the handshake.
+        """What did the client declare, for a request with these params, in a session that remembers this much?
+
+        What it declared at the handshake.
 
         page: basic/lifecycle#capability-negotiation
         """
@@ -503,14 +657,18 @@ class Adapter:
         return remembered or contract.Declaration({}, None)
 
     def declared_params(self, params: JsonObject, declaration: contract.Declaration) -> JsonObject:
-        """Nothing; it did at the handshake.
+        """What does a client add to the params of a request to declare itself?
+
+        Nothing; it did at the handshake.
 
         page: basic/lifecycle#initialization
         """
         return params
 
     def check_meta(self, message: JsonObject) -> None:
-        """Nothing.
+        """What must the `_meta` of a request hold?
+
+        Nothing.
 
         schema: #/$defs/RequestParams
         """
@@ -519,31 +677,39 @@ class Adapter:
     deprecated: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "http_sse": "Streamable HTTP",
-            "include_context": "tools of the sampling request",
+            "include_context": "none, or leave it out",
         }
     )
-    """page: basic/transports#backwards-compatibility
+    """Which parts are deprecated, and what is to be used instead?
+
+    page: basic/transports#backwards-compatibility
     page: client/sampling#capabilities
     """
 
     # --- Notifications ---
 
     def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:
-        """Not at all; there are no subscriptions that could be told apart.
+        """How does a notification say which subscription it belongs to?
+
+        Not at all; there are no subscriptions that could be told apart.
 
         schema: #/$defs/ServerNotification
         """
         return message
 
     def listening_result(self, subscription: Json) -> JsonObject:
-        """Nothing; the stream is closed.
+        """What ends a stream of changes in good order?
+
+        Nothing; the stream is closed.
 
         page: basic/lifecycle#shutdown
         """
         raise contract.MethodNotFound("this revision has no request that opens a stream of changes")
 
     def log_level(self, params: JsonObject, remembered: str | None) -> str | None:
-        """The one that was set for the session; before that, all but the finest.
+        """From which level on does a request, in a session that set this level, want log messages?
+
+        The one that was set for the session; before that, all but the finest.
 
         page: server/utilities/logging#setting-log-level
         policy: project: the server chooses before a level is set, and a client that says nothing is spared the
@@ -552,22 +718,33 @@ class Adapter:
         return remembered or "info"
 
     def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
-        """Not with it; the level is set for the session.
+        """How does a client ask for log messages with the request that they belong to?
+
+        Not with it; the level is set for the session.
 
         page: server/utilities/logging#setting-log-level
         """
         return params
 
     empty_cursor_ends: ClassVar[bool] = True
-    """policy: project: older servers write an empty one where there is no more."""
+    """Is an empty cursor the end of a list?
+
+    policy: project: older servers write an empty one where there is no more.
+    """
 
     # --- Streamable HTTP ---
 
     session_header: ClassVar[str | None] = "MCP-Session-Id"
-    """page: basic/transports#session-management"""
+    """Which header names the session?
+
+    page: basic/transports#session-management
+    """
 
     version_header: ClassVar[str | None] = "MCP-Protocol-Version"
-    """page: basic/transports#protocol-version-header"""
+    """Which header names the revision?
+
+    page: basic/transports#protocol-version-header
+    """
 
     headers: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
@@ -576,16 +753,23 @@ class Adapter:
             "MCP-Protocol-Version": "after the handshake",
         }
     )
-    """page: basic/transports#session-management
+    """Which headers of its own does a client send, and when?
+
+    page: basic/transports#session-management
     page: basic/transports#resumability-and-redelivery
     page: basic/transports#protocol-version-header
     """
 
     name_sources: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """page: basic/transports#streamable-http"""
+    """Which member of the params do requests of a method repeat in the name header?
+
+    page: basic/transports#streamable-http
+    """
 
     def check_headers(self, headers: Mapping[str, str], message: JsonObject) -> None:
-        """The version header, if it is there, names the agreed revision.
+        """Which headers must a posted message bear out (names in lower case)?
+
+        The version header, if it is there, names the agreed revision.
 
         page: basic/transports#protocol-version-header
         """
@@ -594,7 +778,9 @@ class Adapter:
             raise contract.VersionHeaderRefused(f"{self.version_header} says {named!r}; agreed: {self.version}")
 
     def request_headers(self, message: JsonObject, session: str | None) -> dict[str, str]:
-        """The session once there is one, and the agreed revision on everything after the handshake.
+        """Which headers does a client send with a message, once a session is known or while none is?
+
+        The session once there is one, and the agreed revision on everything after the handshake.
 
         page: basic/transports#protocol-version-header
         """
@@ -603,7 +789,10 @@ class Adapter:
         return contract.named_headers({self.version_header: self.version, self.session_header: session})
 
     accepted_status: ClassVar[int] = 202
-    """page: basic/transports#sending-messages-to-the-server"""
+    """Which status answers a notification or response that was taken?
+
+    page: basic/transports#sending-messages-to-the-server
+    """
 
     error_statuses: ClassVar[Mapping[str, int]] = MappingProxyType(
         {
@@ -630,8 +819,12 @@ class Adapter:
             "unavailable": 503,
         }
     )
-    """page: basic/transports#session-management
+    """Which status does each kind of error have?
+
+    page: basic/transports#session-management
     page: basic/transports#security-warning
+    page: basic/transports#listening-for-messages-from-the-server
+    page: basic/authorization#error-handling
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, and no page says that it
     is.
     policy: project: HTTP has its own statuses for what is too large, too much or not possible now; 400 sends
@@ -639,24 +832,33 @@ class Adapter:
     """
 
     stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """page: basic/transports#streamable-http"""
+    """Which headers does a stream of events carry beside its type?
+
+    page: basic/transports#streamable-http
+    """
 
     def param_headers(self, arguments: JsonObject, schema: JsonObject) -> dict[str, str]:
-        """None.
+        """Which headers repeat arguments of a tool call, for parameters that are annotated so?
+
+        None.
 
         page: basic/transports#streamable-http
         """
         return {}
 
     def check_param_headers(self, headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
-        """None.
+        """Which headers must bear out the arguments of a tool call?
+
+        None.
 
         page: basic/transports#streamable-http
         """
         return
 
     def suggests_http_sse(self, status: int) -> bool:
-        """After one of the three that such a server gives.
+        """After which status of its first request does a client try HTTP+SSE?
+
+        After one of the three that such a server gives.
 
         page: basic/transports#backwards-compatibility
         """
@@ -665,14 +867,18 @@ class Adapter:
     # --- Tools ---
 
     def tool_title(self, tool: JsonObject) -> JsonObject:
-        """In a member of its own.
+        """Where does the display title of a tool stand?
+
+        In a member of its own.
 
         schema: #/$defs/Tool/properties/title
         """
         return tool
 
     def output_schema(self, tool: JsonObject) -> JsonObject:
-        """A schema of objects; another is not published.
+        """Which output schemas may a tool publish?
+
+        A schema of objects; another is not published.
 
         schema: #/$defs/Tool/properties/outputSchema
         """
@@ -682,7 +888,9 @@ class Adapter:
         return contract.without(tool, "outputSchema")
 
     def structured_content(self, result: JsonObject) -> JsonObject:
-        """An object; another value is in the text alone.
+        """Which structured values may a tool's result hold beside the text that repeats them?
+
+        An object; another value is in the text alone.
 
         page: server/tools#structured-content
         """
@@ -691,7 +899,9 @@ class Adapter:
         return contract.without(result, "structuredContent")
 
     def input_schema(self, schema: JsonObject, plain: bool) -> contract.Simplified:
-        """Without branches for null; in the plain form if the tool asks for it.
+        """Which input schema does a client get, where the tool asks for the plain form or does not?
+
+        Without branches for null; in the plain form if the tool asks for it.
 
         policy: seed: a client that cannot read a nullable union would hide the tool entirely.
         page: basic/index#schema-dialect
@@ -699,14 +909,19 @@ class Adapter:
         return contract.plain(schema) if plain else contract.without_null(schema)
 
     def header_annotations(self, schema: JsonObject) -> contract.Simplified:
-        """No; a client would not repeat them, and a server that then asked for the headers would refuse it.
+        """Does an input schema say which parameters are repeated in headers?
+
+        No; a client would not repeat them, and a server that then asked for the headers would refuse it.
 
         policy: seed: a legacy client would not mirror them, and a server that required the header would deadlock.
         """
         return contract.without_header_annotations(schema)
 
     wraps_output: ClassVar[bool] = True
-    """page: server/tools#structured-content"""
+    """Does a structured value that is no object have to be wrapped in one to be sent?
+
+    page: server/tools#structured-content
+    """
 
     # --- Messages, from the schema ---
 

@@ -133,83 +133,150 @@ class Adapter:
     # --- Flags ---
 
     can_ask: ClassVar[bool] = True
-    """page: basic/patterns/mrtr#basic-workflow"""
+    """Is the question the result, so that the client calls again with the answers?
+
+    page: basic/patterns/mrtr#basic-workflow
+    """
 
     can_push_ask: ClassVar[bool] = False
-    """page: basic/transports/streamable-http#receiving-messages"""
+    """Is the question pushed on the open stream of the call, and answered by a message of its own?
+
+    page: basic/transports/streamable-http#receiving-messages
+    """
 
     asks_in_arguments: ClassVar[bool] = False
-    """page: basic/patterns/mrtr#basic-workflow"""
+    """Does the question ride in the tool call itself, answered by two more arguments of the next call?
+
+    page: basic/patterns/mrtr#basic-workflow
+    """
 
     url_question_has_id: ClassVar[bool] = False
-    """schema: #/$defs/ElicitRequestURLParams"""
+    """Does a question by URL carry an id of its own, by which its completion is announced?
+
+    schema: #/$defs/ElicitRequestURLParams
+    """
 
     served_on_http_sse: ClassVar[bool] = False
-    """policy: seed: the headers that it requires cannot travel with messages of HTTP+SSE."""
+    """Can a client of this revision be served over HTTP+SSE?
+
+    policy: seed: the headers that it requires cannot travel with messages of HTTP+SSE.
+    """
 
     http_sse_cancels_by_notification: ClassVar[bool] = False
-    """policy: seed: the revision is not served on this transport."""
+    """Is a call over HTTP+SSE given up by a notification?
+
+    policy: seed: the revision is not served on this transport.
+    """
 
     has_handshake: ClassVar[bool] = False
-    """page: basic/index#statelessness"""
+    """Does a handshake open the conversation, so that what was agreed holds for a session?
+
+    page: basic/index#statelessness
+    """
 
     refuses_undeclared: ClassVar[bool] = True
-    """page: basic/index#_meta
+    """Is a request that needs an undeclared client capability refused with an error of its own?
+
+    page: basic/index#_meta
     schema: #/$defs/MissingRequiredClientCapabilityError
     """
 
     waits_for_ready: ClassVar[bool] = False
-    """page: basic/index#statelessness"""
+    """Does a server send nothing of its own accord before the client says that it is ready?
+
+    page: basic/index#statelessness
+    """
 
     insists_on_agreement: ClassVar[bool] = True
-    """page: basic/index#_meta"""
+    """Must a peer not use what was not agreed on (or only better not)?
+
+    page: basic/index#_meta
+    """
 
     declares_extensions: ClassVar[bool] = True
-    """page: basic/versioning#extension-negotiation
+    """Do peers declare extensions as capabilities, with methods of their own (or does a server offer them as
+    resources)?
+
+    page: basic/versioning#extension-negotiation
     schema: #/$defs/ServerCapabilities/properties/extensions
     """
 
     listens: ClassVar[bool] = True
-    """page: basic/patterns/subscriptions#opening-a-stream"""
+    """Do changes arrive on a stream that a request opens (or unasked on a stream of the session)?
+
+    page: basic/patterns/subscriptions#opening-a-stream
+    """
 
     stdio_server_requests: ClassVar[bool] = False
-    """page: basic/transports/stdio#receiving-messages"""
+    """May the server write requests of its own to the pipe?
+
+    page: basic/transports/stdio#receiving-messages
+    """
 
     stdio_restarts: ClassVar[bool] = True
-    """page: basic/transports/stdio#unexpected-termination"""
+    """Does a client start a server again that ended unexpectedly?
+
+    page: basic/transports/stdio#unexpected-termination
+    """
 
     stdio_cancels_by_notification: ClassVar[bool] = True
-    """page: basic/transports/stdio#cancellation
+    """Is a call over stdio given up by a notification?
+
+    page: basic/transports/stdio#cancellation
     page: basic/patterns/cancellation#transport-specific-cancellation
     """
 
     stdio_cancels_listening: ClassVar[bool] = True
-    """page: basic/patterns/cancellation#behavior-requirements
+    """Does a server that ends a stream of changes say so by a cancellation of the request that opened it, before the
+    result?
+
+    page: basic/patterns/cancellation#behavior-requirements
     page: basic/patterns/subscriptions#graceful-closure
     policy: project: one page wants the notification, another the result; first the one is sent, while the request
     is open, then the other.
     """
 
     takes_responses: ClassVar[bool] = False
-    """page: basic/transports/streamable-http#sending-messages"""
+    """May a client post a response (to a request of the server)?
+
+    page: basic/transports/streamable-http#sending-messages
+    """
 
     disconnect_cancels: ClassVar[bool] = True
-    """page: basic/transports/streamable-http#cancellation"""
+    """Does a client that closes the stream of its call cancel the call?
+
+    page: basic/transports/streamable-http#cancellation
+    """
 
     listens_by_get: ClassVar[bool] = False
-    """page: basic/transports/streamable-http#earlier-streamable-http-revisions"""
+    """Does GET open a stream for what the server says of its own accord?
+
+    page: basic/transports/streamable-http#earlier-streamable-http-revisions
+    """
 
     ends_by_delete: ClassVar[bool] = False
-    """page: basic/transports/streamable-http#earlier-streamable-http-revisions"""
+    """Does DELETE end a session?
+
+    page: basic/transports/streamable-http#earlier-streamable-http-revisions
+    """
 
     event_ids: ClassVar[bool] = False
-    """page: basic/transports/streamable-http#receiving-messages"""
+    """May events carry ids, so that a broken stream is taken up again where it broke?
+
+    page: basic/transports/streamable-http#receiving-messages
+    """
 
     closes_to_be_polled: ClassVar[bool] = False
-    """page: basic/transports/streamable-http#receiving-messages"""
+    """May a server close a stream early and have the client come back for the rest?
+
+    page: basic/transports/streamable-http#receiving-messages
+    """
 
     cancels_by_notification: ClassVar[bool] = False
-    """page: basic/patterns/cancellation#transport-specific-cancellation"""
+    """Is a call given up by a notification (or by closing its stream)?
+
+    page: basic/patterns/cancellation#transport-specific-cancellation
+    """
 
     # --- Asking the user ---
 
@@ -220,10 +287,15 @@ class Adapter:
             "resources/read": True,
         }
     )
-    """page: basic/patterns/mrtr#supported-requests"""
+    """Which requests may end in a question?
+
+    page: basic/patterns/mrtr#supported-requests
+    """
 
     def may_be_asked(self, capabilities: JsonObject, mode: str) -> bool:
-        """A client that declared the mode; an elicitation capability that names no mode means form.
+        """May a client that declared these capabilities be put a question in this mode (form or url)?
+
+        A client that declared the mode; an elicitation capability that names no mode means form.
 
         page: client/elicitation#capabilities
         page: basic/patterns/mrtr#basic-workflow
@@ -234,7 +306,9 @@ class Adapter:
         return mode in declared or (mode == "form" and "url" not in declared)
 
     def required_to_ask(self, mode: str) -> JsonObject:
-        """The capability with its mode.
+        """Which client capabilities does a question in this mode need, in the words of the revision?
+
+        The capability with its mode.
 
         schema: #/$defs/MissingRequiredClientCapabilityError
         page: basic/index#_meta
@@ -242,14 +316,18 @@ class Adapter:
         return {"elicitation": {mode: {}}}
 
     def question_request(self, identifier: str, question: JsonObject) -> JsonObject:
-        """Nothing; there are no such requests here.
+        """What does the server send to ask while the call is in flight?
+
+        Nothing; there are no such requests here.
 
         page: basic/transports/streamable-http#receiving-messages
         """
         raise contract.CannotAsk("this revision has no request by which a server asks")
 
     def questions_result(self, questions: Mapping[str, JsonObject], state: str) -> JsonObject:
-        """A result of its own type with the questions and a state to echo.
+        """What result says that answers are needed first?
+
+        A result of its own type with the questions and a state to echo.
 
         page: basic/patterns/mrtr#inputrequiredresult
         """
@@ -258,21 +336,27 @@ class Adapter:
         return contract.without(result, "inputRequests") if not asked else result
 
     def read_answers(self, params: JsonObject) -> contract.Answered:
-        """In two members of the params.
+        """Where do answers and echoed state stand in the params of a request?
+
+        In two members of the params.
 
         schema: #/$defs/InputResponseRequestParams
         """
         return contract.Answered(*contract.take_answers(params, "inputResponses", "requestState"))
 
     def answer_arguments(self, schema: JsonObject) -> JsonObject:
-        """Nothing.
+        """What does the input schema of a tool that asks say beside the tool's own arguments?
+
+        Nothing.
 
         page: basic/patterns/mrtr#basic-workflow
         """
         return schema
 
     def read_questions(self, result: JsonObject) -> contract.Questions | None:
-        """By the type that the result states.
+        """How does a client see that a result is a question?
+
+        By the type that the result states.
 
         page: basic/index#resulttype
         """
@@ -284,7 +368,9 @@ class Adapter:
         )
 
     def answer_params(self, params: JsonObject, answers: Mapping[str, Json], state: str | None) -> JsonObject:
-        """In two members of the params; the state exactly as it came, or not at all.
+        """Where does a client put answers and state when it calls again?
+
+        In two members of the params; the state exactly as it came, or not at all.
 
         page: basic/patterns/mrtr#basic-workflow
         """
@@ -292,14 +378,18 @@ class Adapter:
         return answered if state is None else {**answered, "requestState": state}
 
     def question_form(self, params: JsonObject) -> JsonObject:
-        """All that the newest revision has.
+        """Which parts of a form can a client of the revision read?
+
+        All that the newest revision has.
 
         page: client/elicitation#requested-schema
         """
         return params
 
     def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
-        """If it declared sampling, and for tools that part of it.
+        """May a client that declared these capabilities be asked to sample, with tools or without?
+
+        If it declared sampling, and for tools that part of it.
 
         page: client/sampling#capabilities
         """
@@ -309,28 +399,36 @@ class Adapter:
     # --- Content ---
 
     def audio_content(self, block: JsonObject) -> list[JsonObject]:
-        """The block itself.
+        """What is sent for a block of audio?
+
+        The block itself.
 
         schema: #/$defs/AudioContent
         """
         return [block]
 
     def resource_link_content(self, block: JsonObject) -> list[JsonObject]:
-        """The block itself.
+        """What is sent for a link to a resource?
+
+        The block itself.
 
         schema: #/$defs/ResourceLink
         """
         return [block]
 
     def sampled_audio_content(self, block: JsonObject) -> list[JsonObject]:
-        """The block itself.
+        """What is sent for a block of audio in a message to be sampled from?
+
+        The block itself.
 
         schema: #/$defs/SamplingMessageContentBlock
         """
         return [block]
 
     def sampled_content(self, blocks: list[JsonObject]) -> Json:
-        """One as it is, several as an array.
+        """How are the blocks of a sampled answer sent?
+
+        One as it is, several as an array.
 
         schema: #/$defs/CreateMessageResult/properties/content
         """
@@ -339,7 +437,9 @@ class Adapter:
     # --- Message envelope ---
 
     def batching(self, payload: Json) -> list[JsonObject]:
-        """Exactly one message; an array is refused.
+        """Which messages are in one frame (a POST body, a line)?
+
+        Exactly one message; an array is refused.
 
         page: basic/transports/streamable-http#sending-messages
         """
@@ -371,20 +471,30 @@ class Adapter:
             "unavailable": -32603,
         }
     )
-    """page: basic/index#error-codes
+    """Which code does each kind of error have?
+
+    page: basic/index#error-codes
     page: basic/index#_meta
     page: server/resources#error-handling
     policy: project: the general codes of JSON-RPC, where no page gives one.
     """
 
     unreadable_id_is_null: ClassVar[bool] = False
-    """page: basic/index#error-responses"""
+    """Does the error for a message whose id could not be read carry a null id (or none)?
+
+    page: basic/index#error-responses
+    """
 
     result_type: ClassVar[str | None] = "complete"
-    """page: basic/index#resulttype"""
+    """Which type does a finished result state?
+
+    page: basic/index#resulttype
+    """
 
     def signed_result(self, result: JsonObject, server: JsonObject) -> JsonObject:
-        """Name and version, in `_meta`.
+        """What does a result say of the server that gave it?
+
+        Name and version, in `_meta`.
 
         schema: #/$defs/ResultMetaObject
         page: basic/index#_meta
@@ -393,7 +503,9 @@ class Adapter:
         return {**result, "_meta": meta}
 
     def finished(self, result: JsonObject) -> bool:
-        """If it states the type of a finished one or none; a type that nobody defined is refused.
+        """Does a result end the request, as far as a client can tell from its type?
+
+        If it states the type of a finished one or none; a type that nobody defined is refused.
 
         page: basic/index#resulttype
         """
@@ -403,12 +515,16 @@ class Adapter:
         return bool(stated == self.result_type)
 
     cache_lifetime: ClassVar[int | None] = 0
-    """page: server/utilities/caching#cacheable-results
+    """For how many milliseconds may a result be kept, where its handler does not say?
+
+    page: server/utilities/caching#cacheable-results
     policy: project: not to be kept is the answer that is never wrong.
     """
 
     cache_scope: ClassVar[str | None] = "private"
-    """page: server/utilities/caching#cache-scope-field
+    """Who may share a kept result, where its handler does not say?
+
+    page: server/utilities/caching#cache-scope-field
     policy: project: nobody else is the answer that is never wrong.
     """
 
@@ -417,7 +533,9 @@ class Adapter:
             "-32002": "resource_not_found",
         }
     )
-    """page: basic/index#error-codes
+    """Which codes of other revisions does a client read as a kind of error, too?
+
+    page: basic/index#error-codes
     page: server/resources#error-handling
     """
 
@@ -429,20 +547,26 @@ class Adapter:
             "io.modelcontextprotocol/clientInfo": "request",
             "io.modelcontextprotocol/logLevel": "request",
             "io.modelcontextprotocol/serverInfo": "result",
-            "io.modelcontextprotocol/subscriptionId": "notification",
+            "io.modelcontextprotocol/subscriptionId": "notification, and the result that ends the subscription",
             "traceparent": "any message",
             "tracestate": "any message",
             "baggage": "any message",
         }
     )
-    """page: basic/index#_meta
+    """Which keys of `_meta` does the revision define, and where?
+
+    page: basic/index#_meta
+    page: basic/patterns/subscriptions#graceful-closure
     schema: #/$defs/RequestMetaObject
     schema: #/$defs/ResultMetaObject
     schema: #/$defs/NotificationMetaObject
+    schema: #/$defs/SubscriptionsListenResultMetaObject
     """
 
     def reserved_meta_key(self, key: str) -> bool:
-        """One whose prefix has the protocol's name, or mcp, as its second label.
+        """Is a key of `_meta` reserved, so that an application should not set it?
+
+        One whose prefix has the protocol's name, or mcp, as its second label.
 
         page: basic/index#_meta
         """
@@ -450,29 +574,44 @@ class Adapter:
         return len(labels) > 1 and labels[1] in contract.RESERVED_LABELS
 
     check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
-    """policy: project: no page gives the order; the declaration says who asks, and a method that is unknown has no
+    """In which order is a request checked? Each check is a method of the adapter; headers come before all of them.
+
+    policy: project: no page gives the order; the declaration says who asks, and a method that is unknown has no
     params.
-    page: basic/versioning#compatibility-matrix
     """
 
     # --- HTTP+SSE ---
 
     http_sse_message_event: ClassVar[str | None] = None
-    """policy: seed: the revision is not served on this transport."""
+    """Under which event name does a message travel on the stream?
+
+    policy: seed: the revision is not served on this transport.
+    """
 
     http_sse_endpoint_event: ClassVar[str | None] = None
-    """policy: seed: the revision is not served on this transport."""
+    """Under which event name does the address to post to travel, as the first event of the stream?
+
+    policy: seed: the revision is not served on this transport.
+    """
 
     # --- Lifecycle ---
 
     description_method: ClassVar[str] = "server/discover"
-    """page: server/discover#request"""
+    """Which request asks a server to describe itself?
+
+    page: server/discover#request
+    """
 
     ready_notification: ClassVar[str | None] = None
-    """page: server/discover#when-to-call"""
+    """Which notification does a client send once it has read the description?
+
+    page: server/discover#when-to-call
+    """
 
     def agreed_version(self, asked: str, served: Sequence[str]) -> str:
-        """The one that was asked for; if it is not served, none, and the refusal names those that are.
+        """Which revision answers a peer that asks for one, when these are served (newest first)?
+
+        The one that was asked for; if it is not served, none, and the refusal names those that are.
 
         page: basic/versioning#protocol-version-negotiation
         """
@@ -483,7 +622,9 @@ class Adapter:
     def description_result(
         self, server: JsonObject, capabilities: JsonObject, instructions: str | None, served: Sequence[str]
     ) -> JsonObject:
-        """With every revision that it serves and its capabilities; its identity is in `_meta`, as in every result.
+        """How does a server describe itself?
+
+        With every revision that it serves and its capabilities; its identity is in `_meta`, as in every result.
 
         page: server/discover#discoverresult
         """
@@ -497,21 +638,27 @@ class Adapter:
         return described if instructions is None else {**described, "instructions": instructions}
 
     def description_params(self, declaration: contract.Declaration) -> JsonObject:
-        """Nothing; each request declares the client anyway.
+        """What does a client send to have a server describe itself?
+
+        Nothing; each request declares the client anyway.
 
         page: server/discover#request
         """
         return {}
 
     def described_versions(self, result: JsonObject) -> list[str]:
-        """All that the server serves.
+        """Which revisions does a description offer the client that asked for it?
+
+        All that the server serves.
 
         page: server/discover#discoverresult
         """
         return list(result["supportedVersions"])
 
     def described_server(self, result: JsonObject) -> JsonObject | None:
-        """In the `_meta` of any result, if the server says it at all.
+        """Where does a client learn who the server is?
+
+        In the `_meta` of any result, if the server says it at all.
 
         schema: #/$defs/ResultMetaObject
         """
@@ -519,7 +666,9 @@ class Adapter:
         return server if isinstance(server, dict) else None
 
     def client_declaration(self, params: JsonObject, remembered: contract.Declaration | None) -> contract.Declaration:
-        """What this request declares; nothing is taken from an earlier one.
+        """What did the client declare, for a request with these params, in a session that remembers this much?
+
+        What this request declares; nothing is taken from an earlier one.
 
         page: basic/index#_meta
         page: basic/index#statelessness
@@ -530,7 +679,9 @@ class Adapter:
         )
 
     def declared_params(self, params: JsonObject, declaration: contract.Declaration) -> JsonObject:
-        """Revision, capabilities and identity, in `_meta`.
+        """What does a client add to the params of a request to declare itself?
+
+        Revision, capabilities and identity, in `_meta`.
 
         page: basic/index#_meta
         """
@@ -544,7 +695,9 @@ class Adapter:
         return {**params, "_meta": meta}
 
     def check_meta(self, message: JsonObject) -> None:
-        """The revision and the client's capabilities.
+        """What must the `_meta` of a request hold?
+
+        The revision and the client's capabilities.
 
         schema: #/$defs/RequestMetaObject
         page: basic/index#_meta
@@ -574,18 +727,23 @@ class Adapter:
     deprecated: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "http_sse": "Streamable HTTP",
-            "include_context": "tools of the sampling request",
+            "include_context": "none, or leave it out",
             "roots": "arguments of a tool, or resources",
             "sampling": "a model of the server's own",
             "logging": "standard error, or telemetry",
         }
     )
-    """page: deprecated#deprecated"""
+    """Which parts are deprecated, and what is to be used instead?
+
+    page: deprecated#deprecated
+    """
 
     # --- Notifications ---
 
     def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:
-        """By the id of the request that opened the stream, in `_meta`.
+        """How does a notification say which subscription it belongs to?
+
+        By the id of the request that opened the stream, in `_meta`.
 
         schema: #/$defs/NotificationMetaObject
         page: basic/patterns/subscriptions#receiving-notifications
@@ -595,7 +753,9 @@ class Adapter:
         return {**message, "params": {**params, "_meta": meta}}
 
     def listening_result(self, subscription: Json) -> JsonObject:
-        """A result that names the subscription.
+        """What ends a stream of changes in good order?
+
+        A result that names the subscription.
 
         page: basic/patterns/subscriptions#graceful-closure
         schema: #/$defs/SubscriptionsListenResult
@@ -603,7 +763,9 @@ class Adapter:
         return {"resultType": self.result_type, "_meta": {"io.modelcontextprotocol/subscriptionId": subscription}}
 
     def log_level(self, params: JsonObject, remembered: str | None) -> str | None:
-        """The one that the request names; without one, none at all.
+        """From which level on does a request, in a session that set this level, want log messages?
+
+        The one that the request names; without one, none at all.
 
         page: server/utilities/logging#per-request-log-level
         """
@@ -611,22 +773,33 @@ class Adapter:
         return level if isinstance(level, str) else None
 
     def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
-        """By the level, in `_meta`.
+        """How does a client ask for log messages with the request that they belong to?
+
+        By the level, in `_meta`.
 
         schema: #/$defs/RequestMetaObject
         """
         return {**params, "_meta": {**params.get("_meta", {}), "io.modelcontextprotocol/logLevel": level}}
 
     empty_cursor_ends: ClassVar[bool] = False
-    """page: server/utilities/pagination#response-format"""
+    """Is an empty cursor the end of a list?
+
+    page: server/utilities/pagination#implementation-guidelines
+    """
 
     # --- Streamable HTTP ---
 
     session_header: ClassVar[str | None] = None
-    """page: basic/transports/streamable-http#earlier-streamable-http-revisions"""
+    """Which header names the session?
+
+    page: basic/transports/streamable-http#earlier-streamable-http-revisions
+    """
 
     version_header: ClassVar[str | None] = "MCP-Protocol-Version"
-    """page: basic/transports/streamable-http#protocol-version-header"""
+    """Which header names the revision?
+
+    page: basic/transports/streamable-http#protocol-version-header
+    """
 
     headers: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
@@ -636,7 +809,9 @@ class Adapter:
             "Mcp-Param-*": "with a tool call whose parameters say so",
         }
     )
-    """page: basic/transports/streamable-http#request-metadata
+    """Which headers of its own does a client send, and when?
+
+    page: basic/transports/streamable-http#request-metadata
     page: basic/transports/streamable-http#custom-headers-from-tool-parameters
     """
 
@@ -647,10 +822,15 @@ class Adapter:
             "resources/read": "uri",
         }
     )
-    """page: basic/transports/streamable-http#standard-request-headers"""
+    """Which member of the params do requests of a method repeat in the name header?
+
+    page: basic/transports/streamable-http#standard-request-headers
+    """
 
     def check_headers(self, headers: Mapping[str, str], message: JsonObject) -> None:
-        """Revision, method and name stand in headers too and say the same as the body.
+        """Which headers must a posted message bear out (names in lower case)?
+
+        Revision, method and name stand in headers too and say the same as the body.
 
         page: basic/transports/streamable-http#server-validation
         page: basic/transports/streamable-http#standard-request-headers
@@ -664,7 +844,9 @@ class Adapter:
             contract.check_mirrored(headers, "Mcp-Name", contract.member(message, "params", source), encoded=True)
 
     def request_headers(self, message: JsonObject, session: str | None) -> dict[str, str]:
-        """Revision, method and name, taken from the message.
+        """Which headers does a client send with a message, once a session is known or while none is?
+
+        Revision, method and name, taken from the message.
 
         page: basic/transports/streamable-http#request-metadata
         """
@@ -675,7 +857,10 @@ class Adapter:
         return contract.named_headers(headers)
 
     accepted_status: ClassVar[int] = 202
-    """page: basic/transports/streamable-http#sending-messages"""
+    """Which status answers a notification or response that was taken?
+
+    page: basic/transports/streamable-http#sending-messages
+    """
 
     error_statuses: ClassVar[Mapping[str, int]] = MappingProxyType(
         {
@@ -701,9 +886,14 @@ class Adapter:
             "unavailable": 503,
         }
     )
-    """page: basic/transports/streamable-http#protocol-version-header
+    """Which status does each kind of error have?
+
+    page: basic/transports/streamable-http#protocol-version-header
     page: basic/transports/streamable-http#server-validation
     page: basic/index#_meta
+    page: basic/transports/streamable-http#security-&-endpoint
+    page: basic/transports/streamable-http#earlier-streamable-http-revisions
+    page: basic/authorization/index#error-handling
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, where no page says that
     it is.
     policy: project: HTTP has its own statuses for what is too large, too much or not possible now; 400 sends
@@ -715,24 +905,33 @@ class Adapter:
             "X-Accel-Buffering": "no",
         }
     )
-    """page: basic/transports/streamable-http#receiving-messages"""
+    """Which headers does a stream of events carry beside its type?
+
+    page: basic/transports/streamable-http#receiving-messages
+    """
 
     def param_headers(self, arguments: JsonObject, schema: JsonObject) -> dict[str, str]:
-        """One for each annotated parameter that has a value.
+        """Which headers repeat arguments of a tool call, for parameters that are annotated so?
+
+        One for each annotated parameter that has a value.
 
         page: basic/transports/streamable-http#client-behavior
         """
         return contract.param_headers(arguments, schema)
 
     def check_param_headers(self, headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
-        """One for each annotated parameter that has a value, and none for one that has not.
+        """Which headers must bear out the arguments of a tool call?
+
+        One for each annotated parameter that has a value, and none for one that has not.
 
         page: basic/transports/streamable-http#server-behavior-for-custom-headers
         """
         contract.check_param_headers(headers, arguments, schema)
 
     def suggests_http_sse(self, status: int) -> bool:
-        """After one of the three that such a server gives.
+        """After which status of its first request does a client try HTTP+SSE?
+
+        After one of the three that such a server gives.
 
         page: basic/transports/streamable-http#http+sse-transport-2024-11-05
         """
@@ -741,42 +940,55 @@ class Adapter:
     # --- Tools ---
 
     def tool_title(self, tool: JsonObject) -> JsonObject:
-        """In a member of its own.
+        """Where does the display title of a tool stand?
+
+        In a member of its own.
 
         schema: #/$defs/Tool/properties/title
         """
         return tool
 
     def output_schema(self, tool: JsonObject) -> JsonObject:
-        """Any schema.
+        """Which output schemas may a tool publish?
+
+        Any schema.
 
         page: server/tools#output-schema
         """
         return tool
 
     def structured_content(self, result: JsonObject) -> JsonObject:
-        """Any JSON value.
+        """Which structured values may a tool's result hold beside the text that repeats them?
+
+        Any JSON value.
 
         page: server/tools#structured-content
         """
         return result
 
     def input_schema(self, schema: JsonObject, plain: bool) -> contract.Simplified:
-        """The one that was declared.
+        """Which input schema does a client get, where the tool asks for the plain form or does not?
+
+        The one that was declared.
 
         page: server/tools#tool
         """
         return contract.Simplified(schema, ())
 
     def header_annotations(self, schema: JsonObject) -> contract.Simplified:
-        """Yes.
+        """Does an input schema say which parameters are repeated in headers?
+
+        Yes.
 
         page: server/tools#x-mcp-header
         """
         return contract.Simplified(schema, ())
 
     wraps_output: ClassVar[bool] = False
-    """page: server/tools#structured-content"""
+    """Does a structured value that is no object have to be wrapped in one to be sent?
+
+    page: server/tools#structured-content
+    """
 
     # --- Messages, from the schema ---
 

@@ -29,19 +29,6 @@ PARTS = ("messages.py.jinja", "projection.py.jinja")
 
 def write_adapter(specification: Specification, revision: Revision) -> list[Output]:
     """The adapter of one revision."""
-    outline = decisions(specification.areas, revision.version, make_environment(specification.root))
-    projection = specification.projections[revision.version]
-    text = render_skeleton(
-        specification.root,
-        SKELETON,
-        version=revision.version,
-        module=revision.module,
-        flags=outline.flags,
-        sections=outline.sections,
-        projection=projection,
-        messages=messages(specification.schemas, revision.version, projection),
-        adjusted=_adjusted(specification.areas),
-    )
     inputs = specification.inputs_under(
         REVISIONS,
         "specs/schemas/",
@@ -52,7 +39,25 @@ def write_adapter(specification: Specification, revision: Revision) -> list[Outp
         *(f"templates/{part}" for part in PARTS),
         "templates/concerns/",
     )
-    return [python_output(f"generated/mcp_revisions/{revision.module}/adapter.py", text, inputs)]
+    path = f"generated/mcp_revisions/{revision.module}/adapter.py"
+    return [python_output(path, adapter_text(specification, revision), inputs)]
+
+
+def adapter_text(specification: Specification, revision: Revision) -> str:
+    """The adapter of one revision as the skeleton words it, before it is laid out."""
+    outline = decisions(specification.areas, revision.version, make_environment(specification.root))
+    projection = specification.projections[revision.version]
+    return render_skeleton(
+        specification.root,
+        SKELETON,
+        version=revision.version,
+        module=revision.module,
+        flags=outline.flags,
+        sections=outline.sections,
+        projection=projection,
+        messages=messages(specification.schemas, revision.version, projection),
+        adjusted=_adjusted(specification.areas),
+    )
 
 
 def _adjusted(areas: collections.abc.Iterable[Area]) -> dict[str, tuple[str, ...]]:

@@ -47,8 +47,8 @@ class Decision(Question):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The paragraphs of the docstring: what the choice means, if it is one, and the sources."""
-        return (self.meaning, "", *self.citations) if self.meaning else self.citations
+        """The paragraphs of the docstring: the question, what the choice means, if it is one, and the sources."""
+        return (self.text, "", *((self.meaning, "") if self.meaning else ()), *self.citations)
 
 
 Entry = TypeVar("Entry", bound=Question)

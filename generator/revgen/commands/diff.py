@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..differences.code import CodeDifference, code_differences
 from ..differences.revisions import Differences, differences
 from ..differences.words import Section, sections
 from ..documents.differences import differences_markdown
@@ -15,6 +16,7 @@ from ..specification.loading import load_specification
 from ..templates.wrapping import wrapped
 from .options import Settings, require_revision, takes_settings
 
+_COLOURS_OF_CODE = {"+": "green", "-": "red"}
 _COLOURS = {"new": "green", "gone": "red"}
 
 
@@ -22,8 +24,9 @@ _COLOURS = {"new": "green", "gone": "red"}
 @click.argument("old")
 @click.argument("new")
 @click.option("--format", "format_", type=click.Choice(["terminal", "markdown"]), default="terminal", show_default=True)
+@click.option("--code", is_flag=True, help="Show how the two adapters differ as code, without docstrings.")
 @takes_settings()
-def command(settings: Settings, old: str, new: str, format_: str) -> None:
+def command(settings: Settings, old: str, new: str, format_: str, code: bool) -> None:
     """Show what changed from revision OLD to revision NEW.
 
     Types, members, unions, methods, notifications, codes, keys of _meta, and every answer of the inventory that differs, with the
@@ -33,15 +36,29 @@ def command(settings: Settings, old: str, new: str, format_: str) -> None:
     Examples:
       revgen diff 2001-01-01 2002-02-02
       revgen diff 2001-01-01 2002-02-02 --format markdown > changes.md
+      revgen diff 2001-01-01 2002-02-02 --code
       revgen diff 2001-01-01 2002-02-02 --json
     """
     specification = load_specification(settings.root)
     for version in (old, new):
         require_revision(version, specification.versions)
-    found = differences(specification, old, new)
     markdown = format_ == "markdown"
+    if code:
+        parts = code_differences(specification, old, new)
+        settings.show([dataclasses.asdict(part) for part in parts], code_text(parts, markdown=markdown))
+        return
+    found = differences(specification, old, new)
     text = differences_markdown(found, specification) if markdown else differences_text(sections(found))
     settings.show(_data(found), text)
+
+
+def code_text(parts: tuple[CodeDifference, ...], *, markdown: bool) -> str:
+    """Code that differs, a paragraph for each name; for a terminal, what is new and what is gone in colours."""
+    lines = []
+    for part in parts:
+        lines += ["", part.name if markdown else click.style(part.name, bold=True)]
+        lines += part.lines if markdown else [click.style(line, fg=_COLOURS_OF_CODE[line[0]]) for line in part.lines]
+    return "\n".join(["```diff", *lines[1:], "```"] if markdown else lines[1:])
 
 
 def differences_text(parts: tuple[Section, ...]) -> str:

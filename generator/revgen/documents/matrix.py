@@ -1,6 +1,6 @@
 """Writes `docs/matrix.md`: the inventory for reading, with its sources.
 
-Rule: nothing is numbered and no column is padded, so one answer changes the lines of its own concern only.
+Rule: a concern is a section and a revision a line in it, so that one answer changes one line and a revision adds one to each section.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ PATH = "generated/docs/matrix.md"
 
 _INTRODUCTION = (
     "# What varies between revisions\n\n"
-    "A column is a revision, oldest first. **Bold** differs from the revision before; ~~struck out~~ was only there.\n"
+    "Each question with the answer of every revision, oldest first, and its sources. **Bold** differs from the revision before; "
+    "~~struck out~~ was only there.\n"
 )
 
 
@@ -30,28 +31,16 @@ def write_matrix(specification: Specification) -> list[Output]:
 
 
 def specification_markdown(specification: Specification, areas: collections.abc.Iterable[Area]) -> str:
-    """A table for each of the areas, and below it the question and the sources of each concern."""
+    """A section for each of the areas, and within it one for each concern."""
     pages = {revision.version: revision.pages for revision in specification.revisions}
-    return "\n".join([_INTRODUCTION, *(_area(area, specification.versions, pages) for area in areas)])
+    return "\n".join([_INTRODUCTION, *(_area(area, pages) for area in areas)])
 
 
-def _area(area: Area, versions: collections.abc.Sequence[str], pages: collections.abc.Mapping[str, str]) -> str:
-    table = rows(area)
-    lines = [
-        f"## {area.title}",
-        "",
-        f"| concern | {' | '.join(versions)} |",
-        f"| --- |{' --- |' * len(versions)}",
-        *(f"| `{row.concern.name}` | {' | '.join(map(_cell, row.cells))} |" for row in table),
-        "",
-    ]
-    for row in table:
-        lines += [f"`{row.concern.name}`: {row.concern.question}", "", *_sources(row, pages), ""]
+def _area(area: Area, pages: collections.abc.Mapping[str, str]) -> str:
+    lines = [f"## {area.title}", ""]
+    for row in rows(area):
+        lines += [f"### `{row.concern.name}`", "", row.concern.question, "", *_answers(row, pages), ""]
     return "\n".join(lines)
-
-
-def _cell(cell: Cell) -> str:
-    return "<br>".join(_line(line, cell) for line in cell.lines).replace("|", "\\|")
 
 
 def _line(line: Line, cell: Cell) -> str:
@@ -62,10 +51,11 @@ def _line(line: Line, cell: Cell) -> str:
     return f"**{line.text}**" if line.changed or (cell.changed and alone) else line.text
 
 
-def _sources(row: Row, pages: collections.abc.Mapping[str, str]) -> collections.abc.Iterator[str]:
+def _answers(row: Row, pages: collections.abc.Mapping[str, str]) -> collections.abc.Iterator[str]:
     for cell in row.cells:
+        said = "; ".join(_line(line, cell) for line in cell.lines) or "none"
         cited = "; ".join(_source(citation, pages[cell.version]) for citation in cell.citations)
-        yield f"* {cell.version}: {cited}"
+        yield f"* {cell.version}: {said} ({cited})"
 
 
 def _source(citation: Citation, pages: str) -> str:

@@ -1,6 +1,6 @@
 """The files that rendering depends on, as digests: inputs, the generator's own modules, and the versions of its tools.
 
-Rule: what changes no byte of the output is left out.
+Rule: what changes no byte of the output is left out, so an input counts by what it says and not by its comments.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import hashlib
 import importlib.metadata
 import pathlib
 import re
+
+from .comments import meaning
 
 _DISTRIBUTION = "mcp-anyrev"
 _INPUT_FOLDERS = ("specs", "templates")
@@ -64,11 +66,14 @@ def read_inputs(root: pathlib.Path) -> Inputs:
         path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in _OUTSIDE_OF_RENDERING
     )
     return Inputs(
-        files={path.relative_to(root).as_posix(): digest(path.read_bytes()) for path in files},
+        files={path.relative_to(root).as_posix(): _digest(path) for path in files},
         # Named as in the repository, wherever the package is installed.
         generator={
-            f"generator/{package.name}/{path.relative_to(package).as_posix()}": digest(path.read_bytes())
-            for path in modules
+            f"generator/{package.name}/{path.relative_to(package).as_posix()}": _digest(path) for path in modules
         },
         tools={name: importlib.metadata.version(name) for name in _TOOLS},
     )
+
+
+def _digest(path: pathlib.Path) -> str:
+    return digest(meaning(path, path.read_bytes()))

@@ -25,12 +25,18 @@ class Adapter:
     # --- Flags ---
 
     can_ask: ClassVar[bool] = False
-    """policy: seed: Nobody answered letters then."""
+    """May a reader write back?
+
+    policy: seed: Nobody answered letters then.
+    """
 
     # --- Letters ---
 
     stamp: ClassVar[int | None] = 3
-    """page: letters#stamps"""
+    """What does a stamp cost?
+
+    page: letters#stamps
+    """
 
     marks: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
@@ -38,10 +44,15 @@ class Adapter:
             "secret": "?",
         }
     )
-    """schema: #/$defs/Letter/properties/mark"""
+    """Which sign stands for what?
+
+    schema: #/$defs/Letter/properties/mark
+    """
 
     def sealed(self, text: str) -> str:
-        """It is not.
+        """How is a letter closed?
+
+        It is not.
 
         page: letters#seals
         """
@@ -50,4 +61,7 @@ class Adapter:
     # --- Standard streams ---
 
     line_end: ClassVar[str] = "\n"
-    """page: transports#stdio"""
+    """What ends a line?
+
+    page: transports#stdio
+    """

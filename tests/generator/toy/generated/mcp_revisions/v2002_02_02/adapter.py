@@ -25,24 +25,34 @@ class Adapter:
     # --- Flags ---
 
     can_ask: ClassVar[bool] = True
-    """page: letters#answers"""
+    """May a reader write back?
+
+    page: letters#answers
+    """
 
     # --- Letters ---
 
     stamp: ClassVar[int | None] = None
-    """policy: project: No page names a price."""
+    """What does a stamp cost?
+
+    policy: project: No page names a price.
+    """
 
     marks: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "urgent": "!!",
         }
     )
-    """schema: #/$defs/Letter
+    """Which sign stands for what?
+
+    schema: #/$defs/Letter
     page: letters#marks
     """
 
     def sealed(self, text: str) -> str:
-        """With wax at its end.
+        """How is a letter closed?
+
+        With wax at its end.
 
         page: letters#seals
         """
@@ -51,4 +61,7 @@ class Adapter:
     # --- Standard streams ---
 
     line_end: ClassVar[str] = "\n"
-    """page: transports#stdio"""
+    """What ends a line?
+
+    page: transports#stdio
+    """
