@@ -31,3 +31,5 @@ from .serving.server import Server as Server
 from .serving.sse import SseEndpoint as SseEndpoint
 from .settings import Limits as Limits
 from .settings import Settings as Settings
+from .storage.memory import MemoryHub as MemoryHub
+from .storage.memory import MemoryStore as MemoryStore
