@@ -13,7 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from mcp_contract import JsonObject
+from mcp_contract import JsonObject, Unavailable
 from pydantic_core import from_json, to_json
 
 from mcp_anyrev.storage.keys import Key, key, name_of, new_name
@@ -33,6 +33,7 @@ OWNER = "server"
 """Whose budget of the hub a server's own topics count against."""
 
 _WAIT_SECONDS = 60.0
+_READY_SECONDS = 5.0
 _LONGEST_PAUSE_SECONDS = 10.0
 
 
@@ -78,10 +79,18 @@ class Bus:
         ]
 
     async def ready(self) -> None:
-        """Return once nothing that is said from then on is missed."""
+        """Return once nothing that is said from then on is missed.
+
+        Raises:
+            Unavailable: the hub cannot be reached.
+        """
         self.start()
-        for ready in self._ready:
-            await ready.wait()
+        try:
+            async with asyncio.timeout(_READY_SECONDS):
+                for ready in self._ready:
+                    await ready.wait()
+        except TimeoutError:
+            raise Unavailable("changes cannot be listened for now") from None
 
     async def say(self, message: JsonObject) -> None:
         """Tell all workers."""

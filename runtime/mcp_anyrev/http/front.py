@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from mcp_contract import MethodNotAllowed, ProtocolError
+from mcp_contract import MethodNotAllowed, ProtocolError, Unavailable
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.conversation import refusal
@@ -38,7 +38,7 @@ class Front:
 
     def __init__(self, core: Core) -> None:
         settings = core.settings
-        self._adapters = core.adapters
+        self._core = core
         self._names = HostsAndOrigins(settings.allowed_hosts, settings.allowed_origins)
         self._recognise = settings.principal
         self._resource = settings.protected_resource
@@ -59,6 +59,8 @@ class Front:
         """
         head, principal = request.head, None
         try:
+            if self._core.closed:
+                raise Unavailable("this server has been closed")
             self._names.check(head.headers)
             origin = head.headers.get("origin")
             if origin is not None:
@@ -81,5 +83,5 @@ class Front:
         return HttpResponse(OK, to_json(self._resource.document()), JSON_HEADERS)
 
     def _refused(self, head: Head, error: ProtocolError) -> HttpResponse:
-        adapter = self._adapters.select({}, head.headers, None).adapter
+        adapter = self._core.adapters.select({}, head.headers, None).adapter
         return self.responses.of(adapter, refusal(adapter, {}, error))

@@ -264,7 +264,9 @@ class Audience:
                 stream.tell_updated(uri)
 
     async def _missed_changes(self, said: None) -> None:
-        """Anything may have changed: who listens is told to look at all of it again."""
+        """Anything may have changed: who listens is told to look at all of it again, and who is to be told is, from now on."""
+        for coming in self._joining.values():
+            self._welcome(coming)
         for subscription in self._subscriptions:
             subscription.tell_all()
         for streams in self._streams.values():
@@ -276,18 +278,20 @@ class Audience:
         session, name, worker, joined = said
         if worker == self._bus.worker:
             coming = self._joining.get(name)
-            if joined and coming is not None and coming.joined is not None and not coming.joined.done():
-                self._add(coming)
-                coming.joined.set_result(None)
+            if joined and coming is not None:
+                self._welcome(coming)
         for other in self.streams_of(session):
             if other.name != name:
                 other.newer.add(name) if joined and worker != self._bus.worker else other.newer.discard(name)
             elif joined and worker != self._bus.worker:
                 self.leave(other)  # that worker tells it from now on
 
-    def _add(self, stream: SessionStream) -> None:
+    def _welcome(self, stream: SessionStream) -> None:
+        if stream.joined is None or stream.joined.done():
+            return
         others = [one for one in self.streams_of(stream.session.name) if one.name != stream.name]
         self._streams[stream.session.name] = [*others, stream]
+        stream.joined.set_result(None)
 
     async def _keep_in_use(self) -> None:
         """A session that somebody listens for is in use, and one that has ended elsewhere has no streams."""

@@ -66,6 +66,10 @@ class Core:
 
     def __init__(self, registry: Registry, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         limits = settings.limits
+        self.running = False
+        """Has it been started, and not closed since?"""
+        self.closed = False
+        """Has it been closed, and not started since?"""
         self.registry = registry
         self.settings = settings
         self.adapters = AdapterSet.default() if settings.revisions is None else AdapterSet(settings.revisions)
@@ -109,11 +113,13 @@ class Core:
         self.build()
         self.audience.ending = False
         await self._lifespans.start()
+        self.running, self.closed = True, False
 
     async def close(self) -> None:
         """End every stream in good order and every call, within `Settings.shutdown_seconds` and a little more."""
         await self.audience.close()
         await self.in_flight.wind_up(self.settings.shutdown_seconds)
+        self.running, self.closed = False, True
         await self.bus.stop()
         await self._lifespans.stop()
 

@@ -32,7 +32,7 @@ def _handler(server: Server, handle: Handle, departures: Departures) -> Handler:
     limits = server.settings.limits
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        if not server.started:
+        if server.fresh:
             await server.start()
         return await answered(Request(request, limits, departures), handle)
 

@@ -69,7 +69,7 @@ class Application:
             return
         if scope["type"] != "http":
             raise ValueError(f"this application answers http, not {scope['type']}")
-        if not self._server.started:
+        if self._server.fresh:
             await self._server.start()
         if not self._told:
             self._told = True
@@ -98,5 +98,5 @@ class Application:
                 return
 
     def _begin_to_end(self) -> None:
-        if self._ending is None:
+        if self._ending is None or self._ending.done():
             self._ending = asyncio.ensure_future(self.close())

@@ -48,8 +48,8 @@ class Server:
         self._core = Core(registry, settings or Settings())
         self._endpoint = Endpoint(self._core)
         self._starting: asyncio.Task[None] | None = None
-        self.started = False
-        """Has it been started, and not closed since?"""
+        self.fresh = True
+        """Has nobody started it yet?"""
 
     async def __aenter__(self) -> Server:
         await self.start()
@@ -68,7 +68,8 @@ class Server:
     async def start(self, application: object = None) -> None:
         """Make everything ready, and enter the lifespans of the registry; nothing happens where that has been done.
 
-        A server that nobody has started starts with its first request.
+        A server that nobody has started starts with its first request; one that was closed answers that it is, until it is started
+        again.
 
         Args:
             application: left alone, so that aiohttp can call this: `application.on_startup.append(server.start)`.
@@ -76,7 +77,7 @@ class Server:
         Raises:
             Exception: what a lifespan raised.
         """
-        if self.started:
+        if self._core.running:
             return
         if self._starting is None:
             self._starting = asyncio.ensure_future(self._core.start())
@@ -92,7 +93,6 @@ class Server:
         Raises:
             Exception: what a lifespan raised.
         """
-        self.started = False
         await self._core.close()
 
     @asynccontextmanager
@@ -174,7 +174,7 @@ class Server:
         """
         subscriptions, sessions = self._core.audience.sizes
         return {
-            "running": self.started,
+            "running": self._core.running,
             **await self._core.reachable(),
             "requests": self._core.in_flight.waiting,
             "subscriptions": subscriptions,
@@ -197,4 +197,4 @@ class Server:
 
     def _has_started(self, starting: asyncio.Task[Any]) -> None:
         self._starting = None
-        self.started = not starting.cancelled() and starting.exception() is None
+        self.fresh = starting.cancelled() or starting.exception() is not None

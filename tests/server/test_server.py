@@ -1,0 +1,158 @@
+"""One server behind any number of addresses: started once, closed in good order, started again, and asked how it does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import uvicorn
+from aiohttp import web
+from mcp_anyrev import ProtectedResource, Registry, Server, Settings
+from mcp_anyrev.storage.memory import MemoryStore
+from mcp_contract import Unavailable
+from mcp_revisions import AdapterSet
+from mcp_revisions.protocol import Adapter
+from raw_client import RawClient
+from starlette.applications import Starlette
+
+ADAPTER = AdapterSet.default().newest_with_handshake
+
+
+def registry(events: list[str] | None = None) -> Registry:
+    @contextlib.asynccontextmanager
+    async def lifespan(registry: Registry) -> AsyncIterator[str]:
+        if events is not None:
+            events.append("enter")
+        yield "value"
+        if events is not None:
+            events.append("leave")
+
+    made = Registry("many", "1.0", lifespan=lifespan)
+
+    @made.tool
+    async def plain() -> str:
+        return "fine"
+
+    return made
+
+
+@contextlib.asynccontextmanager
+async def on_aiohttp(*routes: Any, server: Server) -> AsyncIterator[str]:
+    application = web.Application()
+    for each in routes:
+        application.add_routes(each)
+    application.on_startup.append(server.start)
+    application.on_shutdown.append(server.close)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@contextlib.asynccontextmanager
+async def on_uvicorn(application: Any) -> AsyncIterator[str]:
+    listening = socket.create_server(("127.0.0.1", 0))
+    running = uvicorn.Server(uvicorn.Config(application, log_level="warning"))
+    serving = asyncio.ensure_future(running.serve(sockets=[listening]))
+    while not running.started:  # noqa: ASYNC110  # it tells nobody
+        await asyncio.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        running.should_exit = True
+        await serving
+
+
+async def fine(url: str, adapter: Adapter) -> bool:
+    async with RawClient(url, adapter) as client:
+        return (await client.tool("plain")).text == "fine"
+
+
+async def test_two_addresses_are_one_server_with_one_lifespan(session_adapter: Adapter) -> None:
+    events: list[str] = []
+    server = Server(registry(events))
+    async with on_aiohttp(server.routes("/one"), server.routes("/two"), server=server) as root:
+        async with RawClient(f"{root}/one", session_adapter) as client:
+            client.url = f"{root}/two"
+            assert (await client.tool("plain")).text == "fine"
+        assert events == ["enter"]
+    assert events == ["enter", "leave"]
+
+
+async def test_http_sse_stands_beside_streamable_http() -> None:
+    server = Server(registry())
+    async with on_aiohttp(server.routes("/mcp", sse_path="/sse"), server=server) as root:
+        assert await fine(f"{root}/mcp", ADAPTER)
+        async with RawClient(f"{root}/mcp", ADAPTER) as client, client.http.get(f"{root}/sse") as stream:
+            assert (await stream.content.readline()).startswith(b"event: endpoint")
+
+
+async def test_starlette_runs_it_with_its_lifespan(adapter: Adapter) -> None:
+    events: list[str] = []
+    server = Server(registry(events))
+    application = Starlette(routes=server.starlette_routes("/models"), lifespan=server.lifespan)
+    async with on_uvicorn(application) as root:
+        assert events == ["enter"]
+        assert await fine(f"{root}/models", adapter)
+    assert events == ["enter", "leave"]
+
+
+async def test_an_application_answers_on_every_path_and_at_the_well_known_address(adapter: Adapter) -> None:
+    resource = ProtectedResource(resource="http://localhost/any/path", authorization_servers=["https://login.example"])
+    server = Server(registry(), Settings(protected_resource=resource))
+    async with on_uvicorn(server.asgi()) as root, RawClient(f"{root}/any/path", adapter) as client:
+        assert (await client.tool("plain")).text == "fine"
+        async with client.http.get(f"{root}{resource.path}") as response:
+            assert (await response.json())["resource"] == resource.resource
+
+
+async def test_a_closed_server_answers_that_it_is_and_can_be_started_again(binding: str) -> None:
+    events: list[str] = []
+    server = Server(registry(events))
+    if binding == "aiohttp":
+        running: Any = on_aiohttp(server.routes(), server=server)
+    else:
+        running = on_uvicorn(server.asgi())
+    async with running as root:
+        await server.close()
+        async with RawClient(
+            f"{root}/mcp", AdapterSet.default().by_version[AdapterSet.default().versions[0]]
+        ) as client:
+            reply = await client.tool("plain")
+            assert reply.status == client.adapter.error_statuses["unavailable"] and "Retry-After" in reply.headers
+            await server.start()
+            assert (await client.tool("plain")).text == "fine"
+        assert await fine(f"{root}/mcp", ADAPTER)
+    assert events == ["enter", "leave", "enter", "leave"]
+
+
+async def test_it_says_how_it_does() -> None:
+    server = Server(registry())
+    assert (await server.health())["running"] is False
+    async with server:
+        health = await server.health()
+        assert health["running"] and health["store"] and health["hub"] and health["requests"] == 0
+        assert health["revisions"] == list(AdapterSet.default().versions)
+
+
+async def test_a_store_that_cannot_be_reached_is_told() -> None:
+    class Gone(MemoryStore):
+        async def get(self, key: Any) -> Any:
+            raise Unavailable("out of reach")
+
+    async with Server(registry(), Settings(store=Gone())) as server:
+        health = await server.health()
+        assert health["running"] and not health["store"] and health["hub"]
+
+
+def test_a_server_without_a_revision_for_it_has_no_http_sse() -> None:
+    newest = AdapterSet.default().versions[0]
+    with pytest.raises(ValueError, match=r"HTTP\+SSE"):
+        Server(registry(), Settings(revisions=[newest])).routes(sse_path="/sse")
