@@ -377,7 +377,7 @@ class ListRootsResult(WireModel):
 
 
 InputResponse = TypeAliasType("InputResponse", CreateMessageResult | ListRootsResult | ElicitResult)
-"""An answer to a question that a result held, of any kind. Only in 2026-07-28.
+"""An answer to a question that a result held, of any kind. Since 2026-07-28.
 
 Held by the list or map `InputResponses`.
 
@@ -410,7 +410,7 @@ class CallToolRequestParams(WireModel):
     """Values for the tool's parameters, by name, as its `inputSchema` wants them. Absent, there are none."""
     input_responses: Maybe[dict[str, InputResponse]] = None
     """The answers to the questions of the result before, under the keys of the questions. Absent on a first attempt.
-    Only in 2026-07-28."""
+    Since 2026-07-28."""
     meta: Annotated[Maybe[dict[str, Any]], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none.
     Since 2025-11-25."""
@@ -418,7 +418,7 @@ class CallToolRequestParams(WireModel):
     """The tool, as the list of tools names it."""
     request_state: Maybe[StrictStr] = None
     """Opaque text of the server that the client sends back unchanged when it tries again. Absent, the server needs
-    none. Only in 2026-07-28."""
+    none. Since 2026-07-28."""
     task: Maybe[TaskMetadata] = None
     """Asks to run this as a task and to answer at once with its handle. Absent, the result is waited for. Only in
     2025-11-25."""
@@ -440,7 +440,7 @@ class CallToolResult(WireModel):
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: Maybe[StrictStr] = None
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     structured_content: Any = None
     """The outcome as JSON, as the tool's `outputSchema` promises. Absent, the content is all there is. Since
     2025-06-18."""
@@ -627,7 +627,7 @@ class ClientCapabilities(WireModel):
     experimental: Maybe[dict[str, Any]] = None
     """Abilities outside of the protocol, by name, with their settings. Absent, none."""
     extensions: Maybe[dict[str, Any]] = None
-    """Extensions of the protocol that it speaks, by identifier, with their settings. Absent, none. Only in 2026-07-28."""
+    """Extensions of the protocol that it speaks, by identifier, with their settings. Absent, none. Since 2026-07-28."""
     roots: Maybe[ClientCapabilitiesRoots] = None
     """It can name the folders to work in. Absent, it cannot."""
     sampling: Maybe[ClientCapabilitiesSampling] = None
@@ -741,7 +741,7 @@ class CompleteResult(WireModel):
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: Maybe[StrictStr] = None
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
 
 
 class ModelHint(WireModel):
@@ -1063,7 +1063,7 @@ class ServerCapabilities(WireModel):
     experimental: Maybe[dict[str, Any]] = None
     """Abilities outside of the protocol, by name, with their settings. Absent, none."""
     extensions: Maybe[dict[str, Any]] = None
-    """Extensions of the protocol that it speaks, by identifier, with their settings. Absent, none. Only in 2026-07-28."""
+    """Extensions of the protocol that it speaks, by identifier, with their settings. Absent, none. Since 2026-07-28."""
     logging: Maybe[dict[str, Any]] = None
     """It sends lines of its log to whoever wants them. Absent, it does not."""
     prompts: Maybe[ServerCapabilitiesPrompts] = None
@@ -1077,7 +1077,7 @@ class ServerCapabilities(WireModel):
 
 
 class DiscoverResult(WireModel):
-    """Who a server is, which revisions it serves and what it can do. Only in 2026-07-28.
+    """Who a server is, which revisions it serves and what it can do. Since 2026-07-28.
 
     Result of the request `server/discover`.
 
@@ -1194,7 +1194,7 @@ class Result(WireModel):
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: Maybe[StrictStr] = None
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
 
 
 EmptyResult: TypeAlias = Result
@@ -1398,7 +1398,7 @@ class GetPromptRequestParams(WireModel):
     """Values of the prompt's arguments, by name. Absent, there are none."""
     input_responses: Maybe[dict[str, InputResponse]] = None
     """The answers to the questions of the result before, under the keys of the questions. Absent on a first attempt.
-    Only in 2026-07-28."""
+    Since 2026-07-28."""
     meta: Annotated[Maybe[dict[str, Any]], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none.
     Since 2025-11-25."""
@@ -1406,7 +1406,7 @@ class GetPromptRequestParams(WireModel):
     """The prompt, as the list of prompts names it."""
     request_state: Maybe[StrictStr] = None
     """Opaque text of the server that the client sends back unchanged when it tries again. Absent, the server needs
-    none. Only in 2026-07-28."""
+    none. Since 2026-07-28."""
 
 
 class PromptMessage(WireModel):
@@ -1439,7 +1439,7 @@ class GetPromptResult(WireModel):
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: Maybe[StrictStr] = None
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
 
 
 class GetTaskPayloadRequestParams(WireModel):
@@ -1595,14 +1595,14 @@ class ListRootsRequest(WireModel):
 InputRequest = TypeAliasType(
     "InputRequest", Annotated[CreateMessageRequest | ListRootsRequest | ElicitRequest, Field(discriminator="method")]
 )
-"""A question that a result holds, of any kind. Only in 2026-07-28.
+"""A question that a result holds, of any kind. Since 2026-07-28.
 
 Held by the list or map `InputRequests`.
 
 https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7a6582440a7b473cc0398890f15/schema/2026-07-28/schema.json#L1284
 """
 InputRequests = TypeAliasType("InputRequests", dict[str, InputRequest])
-"""Questions by a key that the server chose, to find the answers under. Only in 2026-07-28.
+"""Questions by a key that the server chose, to find the answers under. Since 2026-07-28.
 
 Stands at `InputRequiredResult.inputRequests`.
 
@@ -1611,7 +1611,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/schema#inputrequests
 
 
 class InputRequiredResult(WireModel):
-    """Says that a request cannot be finished before the client has answered, and tried again. Only in 2026-07-28.
+    """Says that a request cannot be finished before the client has answered, and tried again. Since 2026-07-28.
 
     Result of the request `prompts/get`, request `resources/read`, request `tools/call`.
 
@@ -1630,7 +1630,7 @@ class InputRequiredResult(WireModel):
 
 
 InputResponses = TypeAliasType("InputResponses", dict[str, InputResponse])
-"""Answers by the keys of the questions. Only in 2026-07-28.
+"""Answers by the keys of the questions. Since 2026-07-28.
 
 Stands at `CallToolRequestParams.inputResponses`, `GetPromptRequestParams.inputResponses`,
 `ReadResourceRequestParams.inputResponses`.
@@ -1691,7 +1691,7 @@ class ListPromptsResult(WireModel):
 
     cache_scope: Maybe[Literal["private", "public"]] = None
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     meta: Annotated[Maybe[dict[str, Any]], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     next_cursor: Maybe[StrictStr] = None
@@ -1700,10 +1700,10 @@ class ListPromptsResult(WireModel):
     """The prompts of this page."""
     result_type: Maybe[StrictStr] = None
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     ttl_ms: Maybe[Annotated[StrictInt, Field(ge=0)]] = None
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 class ResourceTemplate(WireModel):
@@ -1744,7 +1744,7 @@ class ListResourceTemplatesResult(WireModel):
 
     cache_scope: Maybe[Literal["private", "public"]] = None
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     meta: Annotated[Maybe[dict[str, Any]], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     next_cursor: Maybe[StrictStr] = None
@@ -1753,10 +1753,10 @@ class ListResourceTemplatesResult(WireModel):
     """The templates of this page."""
     result_type: Maybe[StrictStr] = None
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     ttl_ms: Maybe[Annotated[StrictInt, Field(ge=0)]] = None
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 class Resource(WireModel):
@@ -1799,7 +1799,7 @@ class ListResourcesResult(WireModel):
 
     cache_scope: Maybe[Literal["private", "public"]] = None
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     meta: Annotated[Maybe[dict[str, Any]], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     next_cursor: Maybe[StrictStr] = None
@@ -1808,10 +1808,10 @@ class ListResourcesResult(WireModel):
     """The resources of this page."""
     result_type: Maybe[StrictStr] = None
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     ttl_ms: Maybe[Annotated[StrictInt, Field(ge=0)]] = None
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 class ListTasksResult(WireModel):
@@ -1840,19 +1840,19 @@ class ListToolsResult(WireModel):
 
     cache_scope: Maybe[Literal["private", "public"]] = None
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     meta: Annotated[Maybe[dict[str, Any]], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     next_cursor: Maybe[StrictStr] = None
     """Where the next page begins, to be sent as `cursor` and not to be read into. Absent, this was the last page."""
     result_type: Maybe[StrictStr] = None
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     tools: list[Tool]
     """The tools of this page."""
     ttl_ms: Maybe[Annotated[StrictInt, Field(ge=0)]] = None
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 LoggingLevel = TypeAliasType(
@@ -2028,13 +2028,13 @@ class ReadResourceRequestParams(WireModel):
 
     input_responses: Maybe[dict[str, InputResponse]] = None
     """The answers to the questions of the result before, under the keys of the questions. Absent on a first attempt.
-    Only in 2026-07-28."""
+    Since 2026-07-28."""
     meta: Annotated[Maybe[dict[str, Any]], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none.
     Since 2025-11-25."""
     request_state: Maybe[StrictStr] = None
     """Opaque text of the server that the client sends back unchanged when it tries again. Absent, the server needs
-    none. Only in 2026-07-28."""
+    none. Since 2026-07-28."""
     uri: StrictStr
     """Its address, from a list or made of a template."""
 
@@ -2049,17 +2049,17 @@ class ReadResourceResult(WireModel):
 
     cache_scope: Maybe[Literal["private", "public"]] = None
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     contents: list[TextResourceContents | BlobResourceContents]
     """What it holds, a piece for each part, such as the files of a folder."""
     meta: Annotated[Maybe[dict[str, Any]], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: Maybe[StrictStr] = None
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     ttl_ms: Maybe[Annotated[StrictInt, Field(ge=0)]] = None
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 class RelatedTaskMetadata(WireModel):
@@ -2110,7 +2110,7 @@ class ResourceUpdatedNotificationParams(WireModel):
 
 
 ResultType = TypeAliasType("ResultType", StrictStr)
-"""A kind of result, `complete`, `input_required` or one of an extension. Only in 2026-07-28.
+"""A kind of result, `complete`, `input_required` or one of an extension. Since 2026-07-28.
 
 https://modelcontextprotocol.io/specification/2026-07-28/schema#resulttype
 """
@@ -2158,7 +2158,7 @@ class SubscribeRequestParams(WireModel):
 
 
 class SubscriptionFilter(WireModel):
-    """What a subscription tells of; nothing that is absent. Only in 2026-07-28.
+    """What a subscription tells of; nothing that is absent. Since 2026-07-28.
 
     Stands at `SubscriptionsAcknowledgedNotificationParams.notifications`,
     `SubscriptionsListenRequestParams.notifications`.
@@ -2177,7 +2177,7 @@ class SubscriptionFilter(WireModel):
 
 
 class SubscriptionsAcknowledgedNotificationParams(WireModel):
-    """The first message of a subscription, which says what it will tell of. Only in 2026-07-28.
+    """The first message of a subscription, which says what it will tell of. Since 2026-07-28.
 
     Parameters of the notification `notifications/subscriptions/acknowledged`.
 
@@ -2191,7 +2191,7 @@ class SubscriptionsAcknowledgedNotificationParams(WireModel):
 
 
 class SubscriptionsListenRequestParams(WireModel):
-    """What the client wants to be told of, for as long as the stream stays open. Only in 2026-07-28.
+    """What the client wants to be told of, for as long as the stream stays open. Since 2026-07-28.
 
     Parameters of the request `subscriptions/listen`.
 
@@ -2205,7 +2205,7 @@ class SubscriptionsListenRequestParams(WireModel):
 
 
 class SubscriptionsListenResult(WireModel):
-    """The end of a subscription, where the server ends it in good order. Only in 2026-07-28.
+    """The end of a subscription, where the server ends it in good order. Since 2026-07-28.
 
     Result of the request `subscriptions/listen`.
 

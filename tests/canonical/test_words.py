@@ -110,7 +110,7 @@ def test_since_and_until_are_told_where_something_is_not_always_there() -> None:
     assert [found.when_member("Letter", name) for name in ("text", "stamp", "date", "mid", "old")] == [
         "",
         "Since 2.",
-        "Only in 3.",
+        "Since 3.",
         "Only in 2.",
         "Not in 2.",
     ]

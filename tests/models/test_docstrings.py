@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import json
 import pathlib
 import re
@@ -10,8 +11,11 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
+from revgen.canonical.origins import find_origins
+from revgen.models.docstrings import canonical_docstrings
 from revgen.reading.located import Problems
 from revgen.schemas.pages import load_pages
+from revgen.specification.loading import load_specification
 
 ROOT = pathlib.Path(__file__).parents[2]
 PACKAGE = ROOT / "generated/mcp_revisions"
@@ -142,3 +146,33 @@ def test_types_stand_by_name_but_behind_what_they_refer_to(path: pathlib.Path) -
     for name in sorted(refers):
         place(name)
     assert [*refers] == expected
+
+
+def test_a_new_revision_changes_no_docstring_of_what_it_leaves_as_it_was() -> None:
+    specification = load_specification(ROOT)
+    *older, newest = specification.revisions
+    schemas = dict(specification.schemas)
+    # A made-up one that says what the newest says, and whose pages nobody has written down.
+    following = dataclasses.replace(newest, version="9999-01-01", known=None)
+    before, after = (
+        canonical_docstrings(
+            revisions,
+            given,
+            specification.canonical,
+            specification.words,
+            find_origins(given, specification.rules, specification.canonical),
+            {},
+        )
+        for revisions, given in (
+            ([*older, newest], schemas),
+            ([*older, newest, following], {**schemas, following.version: schemas[newest.version]}),
+        )
+    )
+    assert before == after
+    # One that lacks a type tells until when there was one.
+    lacking = {**schemas[newest.version], "$defs": dict(schemas[newest.version]["$defs"])}
+    del lacking["$defs"]["SubscriptionFilter"]
+    given = {**schemas, following.version: lacking}
+    origins = find_origins(given, specification.rules, specification.canonical)
+    assert origins.when_type("SubscriptionFilter") == f"Only in {newest.version}."
+    assert origins.when_type("Tool") == ""

@@ -434,7 +434,7 @@ class ListRootsResult(WireModel):
 
 
 InputResponse = TypeAliasType("InputResponse", CreateMessageResult | ListRootsResult | ElicitResult)
-"""An answer to a question that a result held, of any kind. Only in 2026-07-28.
+"""An answer to a question that a result held, of any kind. Since 2026-07-28.
 
 Held by the list or map `InputResponses`.
 
@@ -497,7 +497,7 @@ class ClientCapabilities(WireModel):
     experimental: Maybe[dict[str, JSONObject]] = None
     """Abilities outside of the protocol, by name, with their settings. Absent, none."""
     extensions: Maybe[dict[str, JSONObject]] = None
-    """Extensions of the protocol that it speaks, by identifier, with their settings. Absent, none. Only in 2026-07-28."""
+    """Extensions of the protocol that it speaks, by identifier, with their settings. Absent, none. Since 2026-07-28."""
     roots: Maybe[dict[str, Any]] = None
     """It can name the folders to work in. Absent, it cannot."""
     sampling: Maybe[ClientCapabilitiesSampling] = None
@@ -548,7 +548,7 @@ class CallToolRequestParams(WireModel):
     """Values for the tool's parameters, by name, as its `inputSchema` wants them. Absent, there are none."""
     input_responses: Maybe[dict[str, InputResponse]] = None
     """The answers to the questions of the result before, under the keys of the questions. Absent on a first attempt.
-    Only in 2026-07-28."""
+    Since 2026-07-28."""
     meta: Annotated[RequestMetaObject, wire("_meta")]
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none.
     Since 2025-11-25."""
@@ -556,7 +556,7 @@ class CallToolRequestParams(WireModel):
     """The tool, as the list of tools names it."""
     request_state: Maybe[StrictStr] = None
     """Opaque text of the server that the client sends back unchanged when it tries again. Absent, the server needs
-    none. Only in 2026-07-28."""
+    none. Since 2026-07-28."""
 
 
 RequestId = TypeAliasType("RequestId", StrictStr | StrictInt)
@@ -597,7 +597,7 @@ class CallToolResult(WireModel):
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: StrictStr
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     structured_content: Any = None
     """The outcome as JSON, as the tool's `outputSchema` promises. Absent, the content is all there is. Since
     2025-06-18."""
@@ -1109,7 +1109,7 @@ class ListRootsRequest(WireModel):
 InputRequest = TypeAliasType(
     "InputRequest", Annotated[CreateMessageRequest | ListRootsRequest | ElicitRequest, Field(discriminator="method")]
 )
-"""A question that a result holds, of any kind. Only in 2026-07-28.
+"""A question that a result holds, of any kind. Since 2026-07-28.
 
 Held by the list or map `InputRequests`.
 
@@ -1118,7 +1118,7 @@ https://github.com/modelcontextprotocol/modelcontextprotocol/blob/b0f60ba5409db7
 
 
 class InputRequiredResult(WireModel):
-    """Says that a request cannot be finished before the client has answered, and tried again. Only in 2026-07-28.
+    """Says that a request cannot be finished before the client has answered, and tried again. Since 2026-07-28.
 
     Result of the request `prompts/get`, request `resources/read`, request `tools/call`.
 
@@ -1319,7 +1319,7 @@ class GetPromptRequestParams(WireModel):
     """Values of the prompt's arguments, by name. Absent, there are none."""
     input_responses: Maybe[dict[str, InputResponse]] = None
     """The answers to the questions of the result before, under the keys of the questions. Absent on a first attempt.
-    Only in 2026-07-28."""
+    Since 2026-07-28."""
     meta: Annotated[RequestMetaObject, wire("_meta")]
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none.
     Since 2025-11-25."""
@@ -1327,7 +1327,7 @@ class GetPromptRequestParams(WireModel):
     """The prompt, as the list of prompts names it."""
     request_state: Maybe[StrictStr] = None
     """Opaque text of the server that the client sends back unchanged when it tries again. Absent, the server needs
-    none. Only in 2026-07-28."""
+    none. Since 2026-07-28."""
 
 
 class GetPromptRequest(WireModel):
@@ -1416,13 +1416,13 @@ class ReadResourceRequestParams(WireModel):
 
     input_responses: Maybe[dict[str, InputResponse]] = None
     """The answers to the questions of the result before, under the keys of the questions. Absent on a first attempt.
-    Only in 2026-07-28."""
+    Since 2026-07-28."""
     meta: Annotated[RequestMetaObject, wire("_meta")]
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none.
     Since 2025-11-25."""
     request_state: Maybe[StrictStr] = None
     """Opaque text of the server that the client sends back unchanged when it tries again. Absent, the server needs
-    none. Only in 2026-07-28."""
+    none. Since 2026-07-28."""
     uri: StrictStr
     """Its address, from a list or made of a template."""
 
@@ -1440,7 +1440,7 @@ class ReadResourceRequest(WireModel):
 
 
 class SubscriptionFilter(WireModel):
-    """What a subscription tells of; nothing that is absent. Only in 2026-07-28.
+    """What a subscription tells of; nothing that is absent. Since 2026-07-28.
 
     Stands at `SubscriptionsAcknowledgedNotificationParams.notifications`,
     `SubscriptionsListenRequestParams.notifications`.
@@ -1459,7 +1459,7 @@ class SubscriptionFilter(WireModel):
 
 
 class SubscriptionsListenRequestParams(WireModel):
-    """What the client wants to be told of, for as long as the stream stays open. Only in 2026-07-28.
+    """What the client wants to be told of, for as long as the stream stays open. Since 2026-07-28.
 
     Parameters of the request `subscriptions/listen`.
 
@@ -1519,7 +1519,7 @@ class Result(WireModel):
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: StrictStr
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
 
 
 ClientResult: TypeAlias = Result
@@ -1559,7 +1559,7 @@ class CompleteResult(WireModel):
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: StrictStr
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
 
 
 class CompleteResultResponse(WireModel):
@@ -1631,7 +1631,7 @@ class ServerCapabilities(WireModel):
     experimental: Maybe[dict[str, JSONObject]] = None
     """Abilities outside of the protocol, by name, with their settings. Absent, none."""
     extensions: Maybe[dict[str, JSONObject]] = None
-    """Extensions of the protocol that it speaks, by identifier, with their settings. Absent, none. Only in 2026-07-28."""
+    """Extensions of the protocol that it speaks, by identifier, with their settings. Absent, none. Since 2026-07-28."""
     logging: Maybe[JSONObject] = None
     """It sends lines of its log to whoever wants them. Absent, it does not."""
     prompts: Maybe[ServerCapabilitiesPrompts] = None
@@ -1643,7 +1643,7 @@ class ServerCapabilities(WireModel):
 
 
 class DiscoverResult(WireModel):
-    """Who a server is, which revisions it serves and what it can do. Only in 2026-07-28.
+    """Who a server is, which revisions it serves and what it can do. Since 2026-07-28.
 
     Result of the request `server/discover`.
 
@@ -1741,7 +1741,7 @@ class GetPromptResult(WireModel):
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: StrictStr
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
 
 
 class GetPromptResultResponse(WireModel):
@@ -1787,7 +1787,7 @@ class Icons(WireModel):
 
 
 InputRequests = TypeAliasType("InputRequests", dict[str, InputRequest])
-"""Questions by a key that the server chose, to find the answers under. Only in 2026-07-28.
+"""Questions by a key that the server chose, to find the answers under. Since 2026-07-28.
 
 Stands at `InputRequiredResult.inputRequests`.
 
@@ -1807,7 +1807,7 @@ class InputResponseRequestParams(WireModel):
 
 
 InputResponses = TypeAliasType("InputResponses", dict[str, InputResponse])
-"""Answers by the keys of the questions. Only in 2026-07-28.
+"""Answers by the keys of the questions. Since 2026-07-28.
 
 Stands at `CallToolRequestParams.inputResponses`, `GetPromptRequestParams.inputResponses`,
 `InputResponseRequestParams.inputResponses`, `ReadResourceRequestParams.inputResponses`.
@@ -1968,7 +1968,7 @@ class ListPromptsResult(WireModel):
 
     cache_scope: Literal["private", "public"]
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     meta: Annotated[Maybe[ResultMetaObject], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     next_cursor: Maybe[StrictStr] = None
@@ -1977,10 +1977,10 @@ class ListPromptsResult(WireModel):
     """The prompts of this page."""
     result_type: StrictStr
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     ttl_ms: Annotated[StrictInt, Field(ge=0)]
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 class ListPromptsResultResponse(WireModel):
@@ -2032,7 +2032,7 @@ class ListResourceTemplatesResult(WireModel):
 
     cache_scope: Literal["private", "public"]
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     meta: Annotated[Maybe[ResultMetaObject], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     next_cursor: Maybe[StrictStr] = None
@@ -2041,10 +2041,10 @@ class ListResourceTemplatesResult(WireModel):
     """The templates of this page."""
     result_type: StrictStr
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     ttl_ms: Annotated[StrictInt, Field(ge=0)]
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 class ListResourceTemplatesResultResponse(WireModel):
@@ -2098,7 +2098,7 @@ class ListResourcesResult(WireModel):
 
     cache_scope: Literal["private", "public"]
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     meta: Annotated[Maybe[ResultMetaObject], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     next_cursor: Maybe[StrictStr] = None
@@ -2107,10 +2107,10 @@ class ListResourcesResult(WireModel):
     """The resources of this page."""
     result_type: StrictStr
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     ttl_ms: Annotated[StrictInt, Field(ge=0)]
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 class ListResourcesResultResponse(WireModel):
@@ -2134,19 +2134,19 @@ class ListToolsResult(WireModel):
 
     cache_scope: Literal["private", "public"]
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     meta: Annotated[Maybe[ResultMetaObject], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     next_cursor: Maybe[StrictStr] = None
     """Where the next page begins, to be sent as `cursor` and not to be read into. Absent, this was the last page."""
     result_type: StrictStr
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     tools: list[Tool]
     """The tools of this page."""
     ttl_ms: Annotated[StrictInt, Field(ge=0)]
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 class ListToolsResultResponse(WireModel):
@@ -2354,17 +2354,17 @@ class ReadResourceResult(WireModel):
 
     cache_scope: Literal["private", "public"]
     """Who may reuse a kept copy of this result, `public` for anyone or `private` for this user alone. Absent, as in
-    revisions without hints on caching, nobody is invited to. Only in 2026-07-28."""
+    revisions without hints on caching, nobody is invited to. Since 2026-07-28."""
     contents: list[TextResourceContents | BlobResourceContents]
     """What it holds, a piece for each part, such as the files of a folder."""
     meta: Annotated[Maybe[ResultMetaObject], wire("_meta")] = None
     """Metadata by key, outside of the protocol proper; prefixes of MCP's own are reserved. Absent, there is none."""
     result_type: StrictStr
     """Which kind of result this is, such as `complete` or `input_required`. Absent, as in revisions without it, it is
-    complete. Only in 2026-07-28."""
+    complete. Since 2026-07-28."""
     ttl_ms: Annotated[StrictInt, Field(ge=0)]
     """How long a kept copy of this result stays fresh, in milliseconds; 0 means not at all. Absent, as in revisions
-    without hints on caching, nothing is promised. Only in 2026-07-28."""
+    without hints on caching, nothing is promised. Since 2026-07-28."""
 
 
 class ReadResourceResultResponse(WireModel):
@@ -2447,14 +2447,14 @@ class ResourceUpdatedNotification(WireModel):
 
 
 ResultType = TypeAliasType("ResultType", StrictStr)
-"""A kind of result, `complete`, `input_required` or one of an extension. Only in 2026-07-28.
+"""A kind of result, `complete`, `input_required` or one of an extension. Since 2026-07-28.
 
 https://modelcontextprotocol.io/specification/2026-07-28/schema#resulttype
 """
 
 
 class SubscriptionsAcknowledgedNotificationParams(WireModel):
-    """The first message of a subscription, which says what it will tell of. Only in 2026-07-28.
+    """The first message of a subscription, which says what it will tell of. Since 2026-07-28.
 
     Parameters of the notification `notifications/subscriptions/acknowledged`.
 
@@ -2520,7 +2520,7 @@ class SubscriptionsListenResultMetaObject(WireModel):
 
 
 class SubscriptionsListenResult(WireModel):
-    """The end of a subscription, where the server ends it in good order. Only in 2026-07-28.
+    """The end of a subscription, where the server ends it in good order. Since 2026-07-28.
 
     Result of the request `subscriptions/listen`.
 

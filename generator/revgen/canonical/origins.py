@@ -142,14 +142,14 @@ def _when(versions: Sequence[str], having: Collection[str]) -> str:
     places = [number for number, version in enumerate(versions) if version in having]
     if not places:
         return ""
-    first, last = places[0], places[-1]
-    lacking = [version for version in versions[first:last] if version not in having]
-    if first == last and len(versions) > 1:
-        words = [f"Only in {versions[first]}."]
-    elif first and last < len(versions) - 1:
-        words = [f"Since {versions[first]}, until {versions[last]}."]
-    elif first:
-        words = [f"Since {versions[first]}."]
+    first, last = versions[places[0]], versions[places[-1]]
+    since, until = places[0] > 0, places[-1] < len(versions) - 1
+    # What the newest has says no more than since when, so that a newer one changes nothing here.
+    if since and until:
+        words = [f"Only in {first}." if first == last else f"Since {first}, until {last}."]
+    elif since:
+        words = [f"Since {first}."]
     else:
-        words = [f"Until {versions[last]}."] if last < len(versions) - 1 else []
+        words = [f"Until {last}."] if until else []
+    lacking = [version for version in versions[places[0] : places[-1]] if version not in having]
     return " ".join([*words, *([f"Not in {', '.join(lacking)}."] if lacking else [])])

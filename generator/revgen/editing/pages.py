@@ -6,11 +6,10 @@ Rule: paths, anchors and line numbers come along, and no sentence does. Nothing 
 from __future__ import annotations
 
 import hashlib
+import json
 import pathlib
 import re
 from collections.abc import Container, Iterator
-
-import yaml
 
 from ..schemas.pages import Pages
 from ..schemas.revisions import Revision
@@ -19,11 +18,12 @@ _SUFFIXES = (".mdx", ".md")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_TOKEN = re.compile(r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}\[\]]')
 _BLOB = re.compile(r".*/blob/[^/]+/(?P<path>.+)")
 
 
 class NoPages(Exception):
-    """A folder is no checkout of the specification. The message says what was looked for."""
+    """A folder is no checkout of the specification, or one of its pages cannot be read. The message says what was looked for, or which."""
 
 
 def read_checkout(folder: pathlib.Path, revision: Revision) -> Pages:
@@ -34,16 +34,23 @@ def read_checkout(folder: pathlib.Path, revision: Revision) -> Pages:
         revision: whose pages to read. Lines are told of where the checkout has the very schema that was imported.
 
     Raises:
-        NoPages: there are no pages of the revision.
+        NoPages: there are no pages of the revision, or one cannot be read.
     """
     pages = _folder_of_pages(folder, revision.version)
     headings = {
-        path.relative_to(pages).with_suffix("").as_posix(): tuple(anchors(path.read_text("utf-8")))
+        path.relative_to(pages).with_suffix("").as_posix(): tuple(anchors(_text(path)))
         for path in sorted(pages.rglob("*"))
         if path.suffix in _SUFFIXES and path.is_file()
     }
     told = set(headings.get(revision.reference_page or "", ()))
     return Pages(headings, _lines(folder, revision, told))
+
+
+def _text(path: pathlib.Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoPages(f"{path} cannot be read: {error.__class__.__name__}") from error
 
 
 def anchors(text: str) -> Iterator[str]:
@@ -99,12 +106,19 @@ def _lines(folder: pathlib.Path, revision: Revision, told: Container[str]) -> di
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != revision.sha256:
         return {}
-    top = yaml.compose(data.decode(), Loader=yaml.CSafeLoader)
-    assert isinstance(top, yaml.MappingNode)
-    return {
-        name.value: name.start_mark.line + 1
-        for key, definitions in top.value
-        if key.value in ("$defs", "definitions")
-        for name, _ in definitions.value
-        if name.value.lower() not in told
-    }
+    return {name: line for name, line in _definitions(data.decode()) if name.lower() not in told}
+
+
+def _definitions(text: str) -> Iterator[tuple[str, int]]:
+    """The definitions of a schema as it was published, each with the line (from 1) that its name stands in."""
+    within: list[str] = []
+    key = ""
+    for token in _TOKEN.finditer(text):
+        if token["key"] is not None:
+            key = json.loads(token["key"])
+            if len(within) == 2 and within[1] in ("$defs", "definitions"):
+                yield key, text.count("\n", 0, token.start()) + 1
+        elif token[0] in "{[":
+            within.append(key)
+        elif token[0] in "}]":
+            within.pop()

@@ -119,7 +119,7 @@ def _address(name: str, revisions: Sequence[Revision], schemas: Mapping[str, Sch
     having = [revision for revision in revisions if name in schemas[revision.version]["$defs"]]
     now = schemas[having[-1].version]["$defs"][name]
     as_now = [revision for revision in having if schemas[revision.version]["$defs"][name] == now]
-    explaining = [revision for revision in as_now if revision.explains(name)]
+    explaining = [revision for revision in as_now if revision.known is not None and revision.explains(name)]
     return (explaining or as_now)[0].link(name)
 
 

@@ -6,6 +6,7 @@ constant tells the branches of a union apart, and what each docstring says.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from typing import Any
 
@@ -66,6 +67,8 @@ class Preparation:
                     members[wire]: self.node(_member(child, self.schema), place + member_words(wire))
                     for wire, child in value.items()
                 }
+            elif key == "enum":
+                out[key] = sorted(value, key=json.dumps)
             elif key == "required" and members is not None:
                 out[key] = [members.get(wire, wire) for wire in value]
             elif key in ("items", "additionalProperties") and isinstance(value, dict):

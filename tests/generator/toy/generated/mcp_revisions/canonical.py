@@ -23,6 +23,6 @@ class Letter(WireModel):
     """
 
     date: Maybe[StrictStr] = None
-    """When it was written. Absent, it is old. Only in 2002-02-02."""
+    """When it was written. Absent, it is old. Since 2002-02-02."""
     mark: Maybe[StrictStr] = None
     """What the sender writes on it."""
