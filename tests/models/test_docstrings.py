@@ -171,8 +171,8 @@ def test_a_new_revision_changes_no_docstring_of_what_it_leaves_as_it_was() -> No
     assert before == after
     # One that lacks a type tells until when there was one.
     lacking = {**schemas[newest.version], "$defs": dict(schemas[newest.version]["$defs"])}
-    del lacking["$defs"]["SubscriptionFilter"]
+    del lacking["$defs"]["DiscoverResult"]
     given = {**schemas, following.version: lacking}
     origins = find_origins(given, specification.rules, specification.canonical)
-    assert origins.when_type("SubscriptionFilter") == f"Only in {newest.version}."
+    assert origins.when_type("DiscoverResult") == f"Only in {newest.version}."
     assert origins.when_type("Tool") == ""
