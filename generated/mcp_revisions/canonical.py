@@ -723,7 +723,7 @@ class CompleteResultCompletion(WireModel):
     """Whether there are more than these. Absent, nobody said."""
     total: Maybe[StrictInt] = None
     """How many there are in all, which may be more than are given. Absent, nobody counted."""
-    values: Annotated[list[StrictStr], Field(max_length=100)]
+    values: list[StrictStr]
     """The proposals, at most a hundred, each a whole value."""
 
 

@@ -41,7 +41,16 @@ from mcp_contract.header_parameters import (
     param_headers,
 )
 from mcp_contract.header_values import decode_header_value, encode_header_value
-from mcp_contract.members import NotSendable, keep, leave_out, one_or_all
+from mcp_contract.members import (
+    NotSendable,
+    is_integer,
+    is_number,
+    is_one_of,
+    keep,
+    leave_out,
+    matches,
+    one_or_all,
+)
 from mcp_contract.messages import RESERVED_LABELS, Answered, Declaration, Json, JsonObject, Questions
 from mcp_contract.question_forms import with_names_beside_values
 from mcp_contract.questions import questions_as_text, questions_in_meta, take_answers, with_answer_arguments
@@ -107,9 +116,13 @@ __all__ = [
     "encode_header_value",
     "header_parameters",
     "is_identifier",
+    "is_integer",
+    "is_number",
+    "is_one_of",
     "keep",
     "leave_out",
     "link_as_text",
+    "matches",
     "member",
     "named_headers",
     "one_or_all",

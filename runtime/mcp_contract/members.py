@@ -6,6 +6,8 @@ one untouched.
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -19,7 +21,7 @@ class NotSendable(HandlerFault):
     """A value is none of the alternatives that its type has.
 
     Args:
-        type_name: the union, under its name in the canonical vocabulary.
+        type_name: the union, or the member as `Type.member`, under its name in the canonical vocabulary.
         value: what was to be sent; only what kind of value it is gets into the message.
     """
 
@@ -63,3 +65,38 @@ def one_or_all(given: Any, sent: list[JsonObject]) -> Any:
         The only value where one was given and one stands for it; the list otherwise.
     """
     return sent[0] if len(sent) == 1 and not isinstance(given, list) else sent
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a JSON value is a number without a fraction; true and false are none."""
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number; true and false are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def is_one_of(value: Any, constants: tuple[Any, ...]) -> bool:
+    """Whether a JSON value is one of some constants: true is not 1, and 1.0 is.
+
+    Args:
+        value: any JSON value.
+        constants: JSON values.
+    """
+    return any(value == constant and isinstance(value, bool) == isinstance(constant, bool) for constant in constants)
+
+
+def matches(value: str, pattern: str) -> bool:
+    """Whether a pattern is found in a text.
+
+    Args:
+        value: the text.
+        pattern: a regular expression, as a schema has it.
+    """
+    return _compiled(pattern).search(value) is not None
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

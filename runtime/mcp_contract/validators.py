@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import SchemaValidator
 
 from mcp_contract.errors import InvalidParams
-from mcp_contract.messages import JsonObject
+from mcp_contract.messages import Json
 from mcp_contract.verdicts import verdict_validator
 
 
@@ -36,7 +36,7 @@ class Validators:
         for method in self._definitions:
             self._of(method)
 
-    def check(self, method: str, message: JsonObject) -> None:
+    def check(self, method: str, message: Json) -> None:
         """See that a message fits its definition.
 
         Args:
@@ -51,6 +51,19 @@ class Validators:
                 validator.validate_python(message, by_alias=True, by_name=False)
         except ValidationError as error:
             raise InvalidParams(f"{method}: {describe(error)}") from None
+
+    def takes(self, method: str, value: Json) -> bool:
+        """Whether a value fits its definition.
+
+        Args:
+            method: one of the names given at the start.
+            value: any JSON value, by the wire's names.
+        """
+        try:
+            self.check(method, value)
+        except InvalidParams:
+            return False
+        return True
 
     def _of(self, method: str) -> tuple[SchemaValidator, ...]:
         built = self._built.get(method)

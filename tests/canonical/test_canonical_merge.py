@@ -164,8 +164,10 @@ def test_conflicts_name_type_member_shapes_and_revisions() -> None:
         {"Tool": thing(size={"type": "number"}, kind={"type": "array", "items": TEXT})},
     )
     assert problems == [
-        "specs/canonical.yaml:1:1: no rule settles 'Tool.kind': list of string in r3, but Tool in r1",
-        "specs/canonical.yaml:1:1: no rule settles 'Tool.size': number in r3, but string in r1, r2",
+        "specs/canonical.yaml:1:1: no rule settles 'Tool.kind': list of string in r3, but Tool in r1; "
+        "list it under 'plain: members' to pass it as it is",
+        "specs/canonical.yaml:1:1: no rule settles 'Tool.size': number in r3, but string in r1, r2; "
+        "list it under 'plain: members' to pass it as it is",
     ]
 
 
@@ -175,7 +177,10 @@ def test_a_union_that_was_an_object_is_a_conflict() -> None:
         {**kinds, "Block": thing(text=TEXT)},
         {**kinds, "Block": {"anyOf": [reference("A"), reference("B")]}},
     )
-    assert problems == ["specs/canonical.yaml:1:1: no rule settles 'Block': A | B in r2, but object with text in r1"]
+    assert problems == [
+        "specs/canonical.yaml:1:1: no rule settles 'Block': A | B in r2, but object with text in r1; "
+        "list it under 'plain: types' to pass it as it is"
+    ]
 
 
 def test_conflicts_in_what_is_left_out_do_not_matter() -> None:

@@ -22,9 +22,11 @@ def test_everything_that_a_file_can_say(tmp_path: pathlib.Path) -> None:
         tmp_path,
         """\
 plain: {types: [Free], members: ["*._meta"]}
+open: {types: [Payload]}
 left_out: {types: ["Wire*"], members: [Thing.id]}
 kept: {types: [WireThing]}
-refused: {types: [Link]}
+refused: {types: [Link], members: [Thing.size]}
+hints: {members: ["Hint.*"]}
 supplied: {members: ["*Params._meta"]}
 moves:
   - {name: renamed, from: Old, to: New}
@@ -33,13 +35,16 @@ moves:
     assert problems == []
     assert [pattern.text for pattern in rules.plain_types] == ["Free"]
     assert [pattern.text for pattern in rules.plain_members] == ["*._meta"]
+    assert [pattern.text for pattern in rules.open_types] == ["Payload"]
     assert [pattern.text for pattern in rules.left_out_types] == ["Wire*"]
     assert [pattern.text for pattern in rules.left_out_members] == ["Thing.id"]
     assert [pattern.text for pattern in rules.kept_types] == ["WireThing"]
     assert [pattern.text for pattern in rules.refused] == ["Link"]
+    assert [pattern.text for pattern in rules.refused_values] == ["Thing.size"]
+    assert [pattern.text for pattern in rules.hints] == ["Hint.*"]
     assert [pattern.text for pattern in rules.supplied] == ["*Params._meta"]
     assert [(move.name, move.published, move.canonical) for move in rules.moves] == [("renamed", "Old", "New")]
-    assert str(rules.moves[0].place) == "canonical.yaml:7:5"
+    assert str(rules.moves[0].place) == "canonical.yaml:9:5"
 
 
 def test_an_empty_file_says_nothing(tmp_path: pathlib.Path) -> None:
@@ -66,7 +71,7 @@ moves:
 """,
     )
     assert problems == [
-        "canonical.yaml:1:1: 'plane' is not a key of the file; allowed: plain, left_out, kept, refused, supplied, moves",
+        "canonical.yaml:1:1: 'plane' is not a key of the file; allowed: plain, open, left_out, kept, refused, hints, supplied, moves",
         "canonical.yaml:2:8: 'plain' is a list; allowed: a mapping of types, members",
         "canonical.yaml:4:3: 'kinds' is not a key of 'left_out'; allowed: types, members",
         "canonical.yaml:5:10: 'left_out.types' is a text; allowed: a list of names",

@@ -43,7 +43,20 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
         (
             {"type": "array", "items": WHOLE, "maxItems": 3},
             {"type": "array", "items": NUMBER},
-            {"type": "array", "items": NUMBER, "maxItems": 3},
+            {"type": "array", "items": NUMBER},
+        ),
+        (
+            {"type": "array", "items": TEXT, "maxItems": 3, "minItems": 2},
+            {"type": "array", "items": TEXT, "maxItems": 5, "minItems": 1},
+            {"type": "array", "items": TEXT, "maxItems": 5, "minItems": 1},
+        ),
+        ({"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "^a"}),
+        ({"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "^b"}, TEXT),
+        ({"type": "string", "maxLength": 5}, {"type": "string", "enum": ["a"]}, TEXT),
+        (
+            {"type": ["string", "integer"], "maxLength": 5},
+            {"type": "integer", "minimum": 1},
+            {"type": ["string", "integer"], "maxLength": 5},
         ),
         ({"type": "array", "items": TEXT}, {"type": "array"}, {"type": "array"}),
         (reference("Pet"), reference("Dog"), reference("Pet")),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import textwrap
 import types
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_contract import members
+import mcp_contract
 from revgen.projection.compare import Projection
 from revgen.templates.macros import make_environment
 
@@ -26,14 +27,19 @@ class Adapter:
 
 def source(projection: Projection) -> str:
     """The Python of a projection, as the template words it."""
-    template: Any = make_environment(ROOT).get_template("projection.py.jinja").module
+    template = _template()
     functions = textwrap.indent(template.functions(projection, {}), "    ")
     return _MODULE.format(constants=template.constants(projection), functions=functions)
 
 
+@functools.cache
+def _template() -> Any:
+    return make_environment(ROOT).get_template("projection.py.jinja").module
+
+
 def running(code: str, answers: Mapping[str, Any] | None = None) -> Any:
     """An object with the functions of such a text, and with answers of the inventory as its attributes."""
-    namespace: dict[str, Any] = {"contract": members}
+    namespace: dict[str, Any] = {"contract": mcp_contract}
     exec(compile(code, "adapter.py", "exec"), namespace)
     adapter = namespace["Adapter"]()
     for name, answer in (answers or {}).items():

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from emitted import emitted, source
 from mcp_contract.members import NotSendable
-from revgen.projection.compare import Answers, Projection, compare
+from revgen.canonical.rules import Rules
+from revgen.projection.compare import Answers, Projection, compare, complain
 from revgen.reading.located import Place, Problems
 from revgen.schemas.methods import Root
 from revgen.schemas.references import reference
 
-PLACE = Place("specs/variance/content.yaml", 1, 1)
+PLACE = Place("specs/canonical.yaml", 1, 1)
 TEXT = {"type": "string"}
 FREE = {"type": "object"}
 
@@ -31,7 +32,7 @@ def either(*names: str) -> dict[str, Any]:
     return {"anyOf": [reference(name) for name in names]}
 
 
-def kind(name: str, **members: Any) -> dict[str, Any]:
+def kind(name: str, /, **members: Any) -> dict[str, Any]:
     return thing(["type"], type={"const": name}, **members)
 
 
@@ -43,9 +44,8 @@ def attempt(
 ) -> tuple[Projection, list[str]]:
     problems = Problems()
     wanted: Iterable[Root] = [Root(root, root) if isinstance(root, str) else root for root in roots]
-    projection = compare(
-        {"$defs": ours}, {"$defs": theirs}, wanted, answers, revision="r1", place=PLACE, problems=problems
-    )
+    projection = compare({"$defs": ours}, {"$defs": theirs}, wanted, answers)
+    complain({"r1": projection}, Rules(PLACE), problems)
     return projection, [str(problem) for problem in problems.found]
 
 
@@ -87,6 +87,13 @@ def test_free_maps_stay_as_they_are() -> None:
     assert sent(both, both, "Tool", value) == value
 
 
+def test_an_open_type_passes_with_all_of_its_members() -> None:
+    both = {"Tool": thing(payload=reference("Payload"), name=TEXT), "Payload": thing(meta=FREE)}
+    value = {"payload": {"meta": {}, "x": None, "content": [1]}}
+    assert sent(both, both, "Tool", value, Answers(open=("Payload",))) == value
+    assert sent(both, both, "Tool", value) == {"payload": {"meta": {}}}
+
+
 def test_what_is_inside_of_members_lists_and_maps() -> None:
     inner_ours, inner_theirs = thing(a=TEXT, b=TEXT), thing(a=TEXT)
     outer = thing(
@@ -119,9 +126,10 @@ def test_a_type_that_the_revision_gives_no_form_loses_only_what_is_published_els
 
 def test_a_member_that_must_be_an_object_is_left_out_otherwise() -> None:
     ours, theirs = {"Result": thing(value={})}, {"Result": thing(value=FREE)}
-    assert sent(ours, theirs, "Result", {"value": [1]}) == {}
-    assert sent(ours, theirs, "Result", {"value": {"a": 1}}) == {"value": {"a": 1}}
-    assert sent(ours, theirs, "Result", {}) == {}
+    hint = Answers(hints=("Result.*",))
+    assert sent(ours, theirs, "Result", {"value": [1]}, hint) == {}
+    assert sent(ours, theirs, "Result", {"value": {"a": 1}}, hint) == {"value": {"a": 1}}
+    assert sent(ours, theirs, "Result", {}, hint) == {}
 
 
 def test_the_base_of_a_message_adds_members() -> None:
@@ -207,8 +215,8 @@ def test_several_values_in_a_single_place_become_several_objects_of_the_list_aro
 def test_a_single_place_with_no_list_around_needs_an_answer() -> None:
     _, problems = attempt(MESSAGES, OLD_MESSAGES, "Message", answers=SOUND)
     assert problems == [
-        "specs/variance/content.yaml:1:1: 'Message.content' takes one value in r1 where an answer may give several; "
-        "specs/variance answers nothing for it"
+        "specs/canonical.yaml:1:1: 'Message.content', where an answer may give several values, takes one in r1; say what is sent with "
+        "a concern that has 'replaces: Message.content'"
     ]
     answers = Answers(replaced={"Sound": "sound", "Message.content": "joined"})
     value = {"role": "user", "content": {"type": "sound", "data": "b c"}}
@@ -350,37 +358,45 @@ def test_the_given_value_is_not_changed() -> None:
 COMPLAINTS = [
     (
         (BLOCKS, OLD_BLOCKS, "Result"),
-        "'Sound' is a member of 'Block' that r1 lacks; specs/variance answers nothing for it",
+        "'Sound', a member of 'Block', is lacking in r1; say what is sent with a concern that has 'replaces: Sound', or list it under "
+        "'refused: types' in specs/canonical.yaml to make it an error",
     ),
     (
         ({"R": thing(a=TEXT)}, {"R": thing(["a"], a=TEXT)}, "R"),
-        "'R.a' is required in r1; specs/variance answers nothing that fills it",
+        "'R.a' is required in r1; say what fills it with a concern that has 'fills: R.a', or list it under 'supplied: members' in "
+        "specs/canonical.yaml where whoever sends one has put it in",
     ),
     (
         ({"A": kind("a"), "B": kind("a", b=TEXT), "R": thing(x=either("A", "B"))}, {"R": thing(x=FREE)}, "R"),
-        "the members of 'RX' cannot be told apart: A, B",
+        "nothing tells the members A, B of 'RX' apart in r1",
     ),
-    (({}, {"R": thing(a=TEXT)}, "R"), "'R' is sent in r1, and the canonical vocabulary leaves it out"),
+    (
+        ({}, {"R": thing(a=TEXT)}, "R"),
+        "'R', which the canonical vocabulary leaves out, is sent in r1; list it under 'kept: types' in specs/canonical.yaml",
+    ),
     (
         (
             {"L": many(reference("L")), "R": thing(x=reference("L"))},
             {"L": many(reference("L")), "R": thing(x=reference("L"))},
             "R",
         ),
-        "'L' contains itself with no object in between",
+        "'L' contains itself with no object in between in r1; list it under 'plain' in specs/canonical.yaml",
     ),
     (
         (
             {
                 "A": kind("a"),
                 "B": kind("b"),
-                "I": either("B"),
-                "R": thing(x={"anyOf": [reference("A"), many(reference("I"))]}),
+                "R": thing(x={"anyOf": [*either("A", "B")["anyOf"], many(either("A", "B"))]}),
             },
-            {"A": kind("a"), "R": thing(x=reference("A"))},
+            {
+                "A": kind("a"),
+                "B": kind("b"),
+                "R": thing(x={"anyOf": [reference("A"), many(either("A", "B"))]}),
+            },
             "R",
         ),
-        "'B' is in the lists that 'RX' takes, but no member of it",
+        "'B', a member of 'RX', is taken in lists only in r1; say what is sent with a concern that has 'replaces: RX.B'",
     ),
 ]
 
@@ -388,7 +404,7 @@ COMPLAINTS = [
 @pytest.mark.parametrize(("inputs", "complaint"), COMPLAINTS)
 def test_complaints(inputs: tuple[Any, Any, str], complaint: str) -> None:
     _, problems = attempt(*inputs)
-    assert f"specs/variance/content.yaml:1:1: {complaint}" in problems
+    assert f"specs/canonical.yaml:1:1: {complaint}" in problems
 
 
 def test_places_where_several_values_cannot_stand() -> None:
@@ -397,9 +413,9 @@ def test_places_where_several_values_cannot_stand() -> None:
     theirs = OLD_MESSAGES | {"All": ours["All"], "Maybe": thing(content=either("Text"))}
     _, problems = attempt(ours, theirs, "All", answers=SOUND)
     assert [problem.removeprefix(f"{PLACE}: ") for problem in problems] == [
-        "a value of 'AllMap' is one in r1 where an answer may give several",
-        "'Maybe.content' takes one value in r1 where an answer may give several; specs/variance answers nothing for it",
-        "'All.maybe' takes one value in r1 where an answer may give several; specs/variance answers nothing for it",
+        f"'{place}', where an answer may give several values, takes one in r1; say what is sent with a concern that has "
+        f"'replaces: {place}'"
+        for place in ("All.maybe", "AllMap", "Maybe.content")
     ]
 
 

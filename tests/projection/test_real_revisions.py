@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from mcp_contract.members import NotSendable
 from revgen.canonical.merge import published_aliases
 from revgen.canonical.rules import Rules
-from revgen.projection.compare import Answers, Projection, compare, complain_about_unused
-from revgen.reading.located import Place, Problems
+from revgen.projection.compare import Answers, Projection, compare, complain, complain_about_unused
+from revgen.reading.located import Problems
 from revgen.schemas.methods import Root, sendable
 from revgen.schemas.shapes import resolved
 from values import Values
@@ -35,6 +35,9 @@ def describe(adapter: Any, block: Block) -> list[Block]:
 def first(adapter: Any, blocks: list[Block]) -> Block:
     return blocks[0] if blocks else {"type": "text", "text": ""}
 
+
+REFUSED = ("is no CompleteResultCompletion.values", "is no ElicitResult.content")
+"""Values that some revision does not take, so that sending one is an error there."""
 
 METHODS: dict[str, Callable[..., Any] | Any] = {
     "described": describe,
@@ -62,6 +65,11 @@ def answers(schema: dict[str, Any], rules: Rules) -> Answers:
         replaced={"AudioContent": "described", "ResourceLink": "described", "CreateMessageResult.content": "one_of"},
         filled={"resultType": "self.result_type", "cacheScope": "self.cache_scope", "ttlMs": "self.ttl"},
         refused=tuple(pattern.text for pattern in rules.refused),
+        refused_values=tuple(pattern.text for pattern in rules.refused_values),
+        hints=tuple(pattern.text for pattern in rules.hints),
+        plain=tuple(pattern.text for pattern in rules.plain_types),
+        open=tuple(pattern.text for pattern in rules.open_types),
+        plain_members=tuple(pattern.text for pattern in rules.plain_members),
         supplied=tuple(pattern.text for pattern in rules.supplied),
         aliases=published_aliases(schema, rules),
     )
@@ -77,10 +85,8 @@ def built(schemas: Schemas, canonical: dict[str, Any], rules: Rules) -> dict[str
             schema,
             sendable(schemas, revision),
             answers(schema, rules),
-            revision=revision,
-            place=Place("specs", 1, 1),
-            problems=problems,
         )
+        complain({revision: projection}, rules, problems)
         complaints = [problem.message for problem in problems.found]
         code = source(projection)
         found[revision] = Built(revision, projection, code, running(code, METHODS), schema, complaints)
@@ -96,18 +102,9 @@ def test_without_answers_every_revision_says_what_it_needs(
 ) -> None:
     needed = {}
     for revision, schema in schemas.items():
-        problems = Problems()
         bare = dataclasses.replace(answers(schema, rules), replaced={}, filled={})
-        compare(
-            canonical,
-            schema,
-            sendable(schemas, revision),
-            bare,
-            revision=revision,
-            place=Place("s", 1, 1),
-            problems=problems,
-        )
-        needed[revision] = sorted({problem.message.split("'")[1] for problem in problems.found})
+        found = compare(canonical, schema, sendable(schemas, revision), bare).complaints
+        needed[revision] = sorted({complaint.what.split("'")[1] for complaint in found})
     answered = answers(next(iter(schemas.values())), rules)
     known = {*answered.replaced, *answered.filled}
     used = {name if name in known else name.rpartition(".")[2] for names in needed.values() for name in names}
@@ -126,6 +123,11 @@ def test_every_entry_about_sending_matters(built: dict[str, Built], rules: Rules
     assert [problem.message for problem in problems.remarks] == [
         *(f"'{pattern.text}' is refused, and no revision lacks it in a union" for pattern in rules.refused),
         *(
+            f"'{pattern.text}' is refused, and every revision takes all of its values"
+            for pattern in rules.refused_values
+        ),
+        *(f"'{pattern.text}' is open, and no revision sends it" for pattern in rules.open_types),
+        *(
             f"'{pattern.text}' is supplied, and no revision requires it beyond what all do"
             for pattern in rules.supplied
         ),
@@ -141,9 +143,6 @@ def test_the_code_is_the_same_on_every_run(
             schemas[revision],
             tuple(reversed(sendable(schemas, revision))),
             answers(schemas[revision], rules),
-            revision=revision,
-            place=Place("specs", 1, 1),
-            problems=Problems(),
         )
         assert again == one.projection
 
@@ -183,7 +182,8 @@ def values(canonical: dict[str, Any], refused: frozenset[str]) -> Values:
         "Tool.inputSchema": _OBJECT_SCHEMA,
         "Tool.outputSchema": _OBJECT_SCHEMA,
         "ElicitRequestFormParams.requestedSchema": st.just({"type": "object", "properties": {"a": {"type": "string"}}}),
-        "ElicitResult.content": st.dictionaries(_WORD, _WORD | st.integers() | st.booleans(), max_size=2),
+        # Beyond what an older one takes; `hold` knows that it is refused there.
+        "CompleteResultCompletion.values": st.lists(_WORD, max_size=2) | st.just([""] * 101),
     }
     for name, definition in definitions.items():
         for member in definition.get("properties", {}):
@@ -230,6 +230,9 @@ def test_everything_that_can_be_sent_is_valid_and_defined(
     one = list(built.values())[column]
     made = values(canonical, lacking(one, rules))
     for root, function in one.projection.calls.items():
+        if root.canonical == "GetTaskPayloadResult":
+            assert function is None
+            continue
         assert function is not None, root
         checks = [
             jsonschema_rs.validator_for(closed(one.schema, root)),
@@ -247,8 +250,13 @@ def hold(strategy: st.SearchStrategy[Any], send: Callable[[Any], Any], checks: l
     @given(strategy)
     def holds(value: Any) -> None:
         before = copy.deepcopy(value)
-        sent = send(value)
-        assert value == before
+        try:
+            sent = send(value)
+        except NotSendable as error:
+            assert str(error).endswith(REFUSED)
+            return
+        finally:
+            assert value == before
         for check in checks:
             check.validate(sent)
 

@@ -97,7 +97,8 @@ def test_a_changed_field_of_a_future_revision_is_a_conflict(schemas: Schemas, ru
     problems = Problems()
     merge({**schemas, "future": future}, rules, problems)
     assert [problem.message for problem in problems.found] == [
-        f"no rule settles 'Tool.name': number in future, but string in {', '.join(schemas)}"
+        f"no rule settles 'Tool.name': number in future, but string in {', '.join(schemas)}; "
+        "list it under 'plain: members' to pass it as it is"
     ]
 
 

@@ -59,11 +59,16 @@ class Values:
                 inner = self._of(node["additionalProperties"], place) if "additionalProperties" in node else _JSON
                 return st.dictionaries(_WORDS, inner, max_size=2)
             case "array":
-                return st.lists(self._of(node.get("items", {}), place), max_size=2)
+                low = node.get("minItems", 0)
+                return st.lists(
+                    self._of(node.get("items", {}), place), min_size=low, max_size=node.get("maxItems", low + 2)
+                )
+            case "string" if "maxLength" in node:
+                return st.text("ab", max_size=node["maxLength"])
             case "string":
                 return _FORMATS.get(node.get("format", ""), _WORDS)
             case "integer":
-                return st.integers(node.get("minimum", -9), 10**20)
+                return st.integers(node.get("minimum", -9), node.get("maximum", 10**20))
             case "number":
                 low, high = node.get("minimum", -9), node.get("maximum", 9)
                 return st.integers(low, high) | st.floats(low, high)

@@ -1049,7 +1049,7 @@ class Adapter:
         """`CallToolResult`, here without `resultType`."""
         value = self.structured_content(value)
         kept = contract.keep(value, _CALL_TOOL_RESULT)
-        if not isinstance(kept.get("structuredContent", {}), dict):
+        if "structuredContent" in kept and not isinstance(kept["structuredContent"], dict):
             del kept["structuredContent"]
         if "content" in kept:
             kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
@@ -1135,7 +1135,16 @@ class Adapter:
 
     def _elicit_result(self, value: JsonObject) -> JsonObject:
         """`ElicitResult`."""
-        return contract.keep(value, _ELICIT_RESULT)
+        kept = contract.keep(value, _ELICIT_RESULT)
+        if "content" in kept and not (
+            isinstance(kept["content"], dict)
+            and all(
+                isinstance(item, str) or contract.is_number(item) or isinstance(item, bool)
+                for item in kept["content"].values()
+            )
+        ):
+            raise contract.NotSendable("ElicitResult.content", kept["content"])
+        return kept
 
     def _embedded_resource(self, value: JsonObject) -> JsonObject:
         """`EmbeddedResource`."""

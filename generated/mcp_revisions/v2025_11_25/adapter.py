@@ -72,7 +72,6 @@ _EMBEDDED_RESOURCE = frozenset({"_meta", "annotations", "resource", "type"})
 _GET_PROMPT_REQUEST_PARAMS = frozenset({"_meta", "arguments", "name"})
 _GET_PROMPT_RESULT = frozenset({"_meta", "description", "messages"})
 _GET_TASK_PAYLOAD_REQUEST_PARAMS = frozenset({"_meta", "taskId"})
-_GET_TASK_PAYLOAD_RESULT = frozenset({"_meta"})
 _GET_TASK_REQUEST_PARAMS = frozenset({"_meta", "taskId"})
 _GET_TASK_RESULT = frozenset(
     {"_meta", "createdAt", "lastUpdatedAt", "pollInterval", "status", "statusMessage", "taskId", "ttl"}
@@ -1119,7 +1118,7 @@ class Adapter:
         """`CallToolResult`, here without `resultType`."""
         value = self.structured_content(value)
         kept = contract.keep(value, _CALL_TOOL_RESULT)
-        if not isinstance(kept.get("structuredContent", {}), dict):
+        if "structuredContent" in kept and not isinstance(kept["structuredContent"], dict):
             del kept["structuredContent"]
         if "content" in kept:
             kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
@@ -1284,10 +1283,6 @@ class Adapter:
     def _get_task_payload_request_params(self, value: JsonObject) -> JsonObject:
         """`GetTaskPayloadRequestParams`."""
         return contract.keep(value, _GET_TASK_PAYLOAD_REQUEST_PARAMS)
-
-    def _get_task_payload_result(self, value: JsonObject) -> JsonObject:
-        """`GetTaskPayloadResult`."""
-        return contract.keep(value, _GET_TASK_PAYLOAD_RESULT)
 
     def _get_task_request_params(self, value: JsonObject) -> JsonObject:
         """`GetTaskRequestParams`."""
@@ -1597,7 +1592,7 @@ class Adapter:
     def _tool_result_content(self, value: JsonObject) -> JsonObject:
         """`ToolResultContent`."""
         kept = contract.keep(value, _TOOL_RESULT_CONTENT)
-        if not isinstance(kept.get("structuredContent", {}), dict):
+        if "structuredContent" in kept and not isinstance(kept["structuredContent"], dict):
             del kept["structuredContent"]
         if "content" in kept:
             kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
@@ -1724,7 +1719,6 @@ class Adapter:
             "tasks/cancel": _cancel_task_result,
             "tasks/get": _get_task_result,
             "tasks/list": _list_tasks_result,
-            "tasks/result": _get_task_payload_result,
             "tools/call": _call_tool_result,
             "tools/list": _list_tools_result,
         }
@@ -1750,7 +1744,6 @@ class Adapter:
             "tasks/cancel": _cancel_task_result,
             "tasks/get": _get_task_result,
             "tasks/list": _list_tasks_result,
-            "tasks/result": _get_task_payload_result,
         }
     )
     _notification_encoders: ClassVar[Encoders] = MappingProxyType(

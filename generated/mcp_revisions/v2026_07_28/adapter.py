@@ -1220,7 +1220,14 @@ class Adapter:
 
     def _complete_result_completion(self, value: JsonObject) -> JsonObject:
         """`CompleteResultCompletion`."""
-        return contract.keep(value, _COMPLETE_RESULT_COMPLETION)
+        kept = contract.keep(value, _COMPLETE_RESULT_COMPLETION)
+        if "values" in kept and not (
+            isinstance(kept["values"], list)
+            and len(kept["values"]) <= 100
+            and all(isinstance(item, str) for item in kept["values"])
+        ):
+            raise contract.NotSendable("CompleteResultCompletion.values", kept["values"])
+        return kept
 
     def _create_message_request(self, value: JsonObject) -> JsonObject:
         """`CreateMessageRequest`."""

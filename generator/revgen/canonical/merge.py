@@ -194,7 +194,10 @@ class _Merger:
         for words, shape in ((clash.newer, newer), (clash.older, older)):
             revisions = {revision for revision, known in shapes if known == shape} or {shapes[0][0]}
             both.append(f"{words} in {', '.join(sorted(revisions))}")
-        self.conflicts.append((place.partition(".")[0], f"no rule settles '{place}': {both[0]}, but {both[1]}"))
+        remedy = f"list it under 'plain: {'members' if '.' in place else 'types'}' to pass it as it is"
+        self.conflicts.append(
+            (place.partition(".")[0], f"no rule settles '{place}': {both[0]}, but {both[1]}; {remedy}")
+        )
 
     def _rewritten(self, revision: str, node: Any) -> Any:
         """A node with canonical names, and with plain types in place."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+from collections import abc
 
 from ..reading.located import Mapping, Node, Place, Problems, Scalar, Sequence, kind
 
@@ -43,10 +44,14 @@ class Rules:
         plain_members: members that stay plain JSON.
         left_out_types: types of the wire, and types that only help to write a schema down.
         left_out_members: members that only the wire needs.
+        open_types: types that pass as they are, with the members of another one.
         kept_types: exceptions from `left_out_types`.
         refused: members of unions that are not sent where a revision lacks them; it is an error to try.
+        refused_values: members whose value is not sent where a revision does not take it; it is an error to try.
+        hints: members whose value only hints, and is left out where a revision does not take it.
         supplied: members that whoever sends a value puts in beforehand, where a revision requires them.
         moves: types that no comparison of names can find.
+        places: where each section stands.
     """
 
     place: Place
@@ -54,17 +59,23 @@ class Rules:
     plain_members: tuple[Pattern, ...] = ()
     left_out_types: tuple[Pattern, ...] = ()
     left_out_members: tuple[Pattern, ...] = ()
+    open_types: tuple[Pattern, ...] = ()
     kept_types: tuple[Pattern, ...] = ()
     refused: tuple[Pattern, ...] = ()
+    refused_values: tuple[Pattern, ...] = ()
+    hints: tuple[Pattern, ...] = ()
     supplied: tuple[Pattern, ...] = ()
     moves: tuple[Move, ...] = ()
+    places: abc.Mapping[str, Place] = dataclasses.field(default_factory=dict)
 
 
 _LISTS = {
     "plain": {"types": "plain_types", "members": "plain_members"},
+    "open": {"types": "open_types"},
     "left_out": {"types": "left_out_types", "members": "left_out_members"},
     "kept": {"types": "kept_types"},
-    "refused": {"types": "refused"},
+    "refused": {"types": "refused", "members": "refused_values"},
+    "hints": {"members": "hints"},
     "supplied": {"members": "supplied"},
 }
 _MOVE_KEYS = ("name", "from", "to")
@@ -90,7 +101,8 @@ def read_rules(top: Mapping, problems: Problems) -> Rules:
         for key, attribute in lists.items():
             if (listed := node.get(key)) is not None:
                 patterns[attribute] = _patterns(listed, f"{section}.{key}", member=key == "members", problems=problems)
-    return Rules(top.place, moves=_moves(top.get("moves"), problems), **patterns)
+    places = {section: top.place_of(section) for section in top}
+    return Rules(top.place, moves=_moves(top.get("moves"), problems), places=places, **patterns)
 
 
 def _only(node: Mapping, allowed: tuple[str, ...], where: str, problems: Problems) -> None:

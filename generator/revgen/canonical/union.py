@@ -1,7 +1,7 @@
 """The shape that takes what either of two shapes takes, where there is one without guessing.
 
 Rule: a widening is computed only where both sides clearly mean the same thing: one contains the other, or both are unions with
-something in common. Annotations and bounds are the newer side's.
+something in common. Bounds are the wider ones, and annotations those of the newer side.
 """
 
 from __future__ import annotations
@@ -9,8 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..schemas.normal_form import LOWER_BOUNDS, UPPER_BOUNDS
 from ..schemas.references import referred
-from ..schemas.shapes import Definitions, Node, alternatives, is_union, json_types, resolved, shown
+from ..schemas.shapes import (
+    Definitions,
+    Node,
+    alternatives,
+    bounds_of,
+    is_union,
+    json_types,
+    resolved,
+    shown,
+    values,
+)
 
 _STATES = frozenset(
     {"$ref", "additionalProperties", "anyOf", "const", "enum", "items", "oneOf", "properties", "required", "type"}
@@ -50,9 +61,10 @@ def united(newer: Node, older: Node, definitions: Definitions) -> Node:
     if kinds == others == {"object"}:
         return _map(newer, older, definitions)
     if kinds == others == {"array"}:
+        out = {**_unbounded(newer), **_bounds(newer, older)}
         if "items" not in newer or "items" not in older:
-            return {key: value for key, value in newer.items() if key != "items"}
-        return {**newer, "items": united(newer["items"], older["items"], definitions)}
+            return {key: value for key, value in out.items() if key != "items"}
+        return {**out, "items": united(newer["items"], older["items"], definitions)}
     return _scalar(newer, older)
 
 
@@ -119,12 +131,13 @@ def _scalar(newer: Node, older: Node) -> Node:
     narrow = {"number" if kind == "integer" else kind for kind in others}
     if not wide & narrow or {"array", "object"} & (wide ^ narrow):
         raise Clash(newer, older)
-    out = {key: value for key, value in newer.items() if key not in ("const", "enum", "type")}
+    out = {key: value for key, value in _unbounded(newer).items() if key not in ("const", "enum", "type")}
+    out |= _bounds(newer, older)
     both = [*kinds, *(kind for kind in others if kind not in kinds)]
     if "number" in both:
         both = [kind for kind in both if kind != "integer"]
     out["type"] = both[0] if len(both) == 1 else both
-    ours, theirs = _values(newer), _values(older)
+    ours, theirs = values(newer), values(older)
     if ours is None or theirs is None:
         return out
     if ours == theirs:
@@ -136,5 +149,25 @@ def _scalar(newer: Node, older: Node) -> Node:
     return out
 
 
-def _values(node: Node) -> list[Any] | None:
-    return [node["const"]] if "const" in node else list(node["enum"]) if "enum" in node else None
+_PATTERN = "pattern"
+
+
+def _unbounded(node: Node) -> dict[str, Any]:
+    return {key: value for key, value in node.items() if key not in LOWER_BOUNDS | UPPER_BOUNDS | {_PATTERN}}
+
+
+def _bounds(newer: Node, older: Node) -> dict[str, Any]:
+    """The bounds within which the values of both are."""
+    found: dict[str, Any] = {}
+    for keyword in sorted(LOWER_BOUNDS | UPPER_BOUNDS | {_PATTERN}):
+        bounded = [side for side in (newer, older) if any(keyword in bounds_of(kind) for kind in json_types(side))]
+        if not bounded or any(keyword not in side for side in bounded):
+            continue
+        bounds = [side[keyword] for side in bounded]
+        if keyword in LOWER_BOUNDS:
+            found[keyword] = min(bounds)
+        elif keyword in UPPER_BOUNDS:
+            found[keyword] = max(bounds)
+        elif len(set(bounds)) == 1:
+            found[keyword] = bounds[0]
+    return found

@@ -92,6 +92,7 @@ def _changed(specification: Specification, revision: Revision, projection: Proje
     paragraphs = {
         "Left out, since the revision does not define it:": _left_out(projection),
         "Kinds of a union that it does not have:": _lacking(projection),
+        "Values that it does not take:": _unfitting(projection),
         "Filled, where a handler says nothing and the revision requires it:": _filled(projection),
         "Decided before anything is left out:": [
             f"* `{concern.adjusts}`: {_choice(concern, revision.version)}" for concern in concerns if concern.adjusts
@@ -120,6 +121,19 @@ def _lacking(projection: Projection) -> list[str]:
             instead = f"replaced, see `{methods[member]}`" if member in methods else "cannot be sent"
             lines.append(f"* `{member}` in `{union.type_name}`: {instead}")
     return sorted(set(lines))
+
+
+def _unfitting(projection: Projection) -> list[str]:
+    becomes = {"refused": "an error", "left out": "left out", "items": "left out of the list"}
+    fits = {fit.place: fit for function in projection.objects for fit in function.fits if fit.check is not None}
+    lines = []
+    for place, fit in sorted(fits.items()):
+        if fit.method:
+            lines.append(f"* `{place}`: replaced, see `{fit.method}`")
+        else:
+            lines.append(f"* `{place}`: {becomes[fit.otherwise]}")
+    wrapped = sorted({fit.place for function in projection.objects for fit in function.fits if fit.wrapped})
+    return [*lines, *(f"* `{place}`: one becomes a list" for place in wrapped)]
 
 
 def _filled(projection: Projection) -> list[str]:

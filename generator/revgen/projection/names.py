@@ -49,6 +49,7 @@ def named(walk: Walk, calls: Mapping[Root, Call | None]) -> Projection:
         unions=tuple(unions[name] for name in sorted(unions)),
         calls={root: None if call is None else call.renamed(called).function or None for root, call in calls.items()},
         used=frozenset(walk.used),
+        complaints=tuple(sorted(set(walk.complaints))),
     )
 
 
@@ -71,8 +72,11 @@ def _names(walk: Walk) -> dict[str, str]:
     for key in sorted(functions, key=lambda key: (walk.labels[key] != functions[key].type_name, key)):
         name = "_" + snake_case(functions[key].type_name)
         if taken.setdefault(name, finer[key]) != finer[key]:
-            name = "_" + snake_case(walk.labels[key])
-            assert taken.setdefault(name, finer[key]) == finer[key], f"two functions would be called {name}"
+            own = name = "_" + snake_case(walk.labels[key])
+            number = 2
+            while taken.setdefault(name, finer[key]) != finer[key]:
+                name = f"{own}_{number}"
+                number += 1
         names[key] = name
     return names
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from ..schemas.methods import Root
 from .telling_apart import Test
+from .values import Check
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,8 +23,15 @@ class Answers:
             `(self, value: JsonObject) -> list[JsonObject]`, canonical values that the union has in the revision. It is asked in
             every revision, also where nothing has to be replaced. `Union.Type` counts for one union alone, and before `Type`.
             Also `Type.member`, for a place that takes one value where such a method may give several:
-            `(self, values: list[JsonObject]) -> Json` makes one of what is sent for each of them.
+            `(self, values: list[JsonObject]) -> Json` makes one of what is sent for each of them. Also `Type.member`, or the name of a
+            type that is no object, for values that some revision does not take: `(self, value: Json) -> Json` gives what is sent
+            for one, and None where the member is left out.
         refused: members of unions for which nothing can stand; sending one where the revision lacks it is an error.
+        refused_values: patterns of `Type.member`; a value there that the revision does not take is an error.
+        hints: patterns of `Type.member`; a value there that the revision does not take is left out.
+        plain: patterns of types that pass as they are.
+        open: patterns of types that pass with all of their members.
+        plain_members: patterns of `Type.member` for what does.
         filled: `member` or `Type.member` → the Python expression that fills a member which the revision requires; `self` and
             `value`, the canonical object, are at hand.
         supplied: patterns of `Type.member` that the revision requires and whoever calls puts in beforehand.
@@ -33,6 +41,11 @@ class Answers:
     replaced: Mapping[str, str] = dataclasses.field(default_factory=dict)
     filled: Mapping[str, str] = dataclasses.field(default_factory=dict)
     refused: tuple[str, ...] = ()
+    refused_values: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    plain_members: tuple[str, ...] = ()
     supplied: tuple[str, ...] = ()
     aliases: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
@@ -70,6 +83,31 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True)
+class Fit:
+    """What makes the value of a member one that the revision takes, before anything inside of it is looked at.
+
+    Attributes:
+        member: its name.
+        place: `Type.member`.
+        method: the adapter's method that is asked first; empty where there is none.
+        asked_for: what the method is asked for: "value", "items" of a list, or "either" where the value is one or a list of them.
+        wrapped: a single value becomes a list.
+        check: what the revision takes; None where it takes anything.
+        otherwise: what becomes of a value that it does not take: it is "refused" or "left out", or of a list "items" are left out.
+        required: the revision has no place for this type without the member.
+    """
+
+    member: str
+    place: str
+    method: str
+    asked_for: str
+    wrapped: bool
+    check: Check | None
+    otherwise: str
+    required: bool
+
+
+@dataclasses.dataclass(frozen=True)
 class Fill:
     """A member that is put in where it is missing, and the Python expression for it."""
 
@@ -87,7 +125,7 @@ class ObjectFunction:
         kept: the members that the revision defines; None where it says nothing about them.
         nullable: those of `kept` for which null is a value.
         lacks: the canonical members that the revision does not define.
-        objects_only: members that are left out unless they are objects.
+        fits: the members whose values the revision does not all take.
         steps: the members that are handed on.
         fills: the members that are put in.
         spread: a member for which several values may be sent, each in an object of its own; None where there is none.
@@ -98,7 +136,7 @@ class ObjectFunction:
     kept: tuple[str, ...] | None
     nullable: tuple[str, ...]
     lacks: tuple[str, ...]
-    objects_only: tuple[str, ...]
+    fits: tuple[Fit, ...]
     steps: tuple[Step, ...]
     fills: tuple[Fill, ...]
     spread: Step | None = None
@@ -111,7 +149,7 @@ class ObjectFunction:
     @property
     def is_leaf(self) -> bool:
         """Whether leaving out is all there is to do."""
-        return not (self.objects_only or self.steps or self.fills or self.spread)
+        return not (self.fits or self.steps or self.fills or self.spread)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,6 +181,7 @@ class UnionFunction:
         cases: the branches that it has.
         replacements: the branches that the inventory is asked about.
         takes_list: the value may be a list of such values.
+        takes_others: the value may be something else than an object, which stays as it is.
     """
 
     name: str
@@ -151,6 +190,7 @@ class UnionFunction:
     cases: tuple[Case, ...]
     replacements: tuple[Replacement, ...]
     takes_list: bool
+    takes_others: bool = False
 
     @property
     def parts(self) -> str:
@@ -163,6 +203,18 @@ class UnionFunction:
         return self.takes_list or bool(self.replacements)
 
 
+@dataclasses.dataclass(frozen=True, order=True)
+class Complaint:
+    """An answer that is missing: what is the matter, where it is so, and what can be done about it.
+
+    `section` is that of `canonical.yaml` which has to do with it.
+    """
+
+    what: str
+    section: str
+    remedy: str = ""
+
+
 @dataclasses.dataclass(frozen=True)
 class Projection:
     """All functions of one revision, ordered by name.
@@ -171,10 +223,18 @@ class Projection:
         objects: one for each type of object that can be sent.
         unions: one for each union of them.
         calls: what is called for each root; None for a root that stays as it is.
-        used: what of `replaced`, `refused`, `filled` and `supplied` was asked for.
+        used: what of the answers was asked for.
+        complaints: every answer that is missing.
     """
 
     objects: tuple[ObjectFunction, ...]
     unions: tuple[UnionFunction, ...]
     calls: Mapping[Root, str | None]
     used: frozenset[str]
+    complaints: tuple[Complaint, ...] = ()
+
+    @property
+    def held_against(self) -> tuple[str, ...]:
+        """The definitions that values are held against, ordered."""
+        checks = [fit.check for function in self.objects for fit in function.fits if fit.check is not None]
+        return tuple(sorted(frozenset[str]().union(*(check.definitions for check in checks))))

@@ -1,6 +1,7 @@
 """How to see which branch of a union a JSON object is.
 
-Rule: only what the schema says of every branch counts: a constant that each has, else a required member that no other has.
+Rule: only what the schema says of every branch counts: a constant that each has, else a required member that no other has. An only branch
+is any object.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ class Test:
 
     Attributes:
         form: "is" where a member has a constant, "is or absent" where the branch may leave that member out, "has" where the
-            member is there at all.
-        member: the member to look at.
-        value: the constant; empty for "has".
+            member is there at all, "only" where there is no other branch.
+        member: the member to look at; empty for "only".
+        value: the constant; empty but for "is" and "is or absent".
     """
 
     form: str
@@ -36,6 +37,8 @@ def tell_apart(branches: Mapping[str, Node]) -> dict[str, Test] | None:
     Returns:
         The tests, in the order of the branches; None where the schema does not tell the branches apart.
     """
+    if len(branches) == 1:
+        return dict.fromkeys(branches, Test("only", ""))
     return _by_constant(branches) or _by_presence(branches)
 
 

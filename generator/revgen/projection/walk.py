@@ -11,8 +11,19 @@ from collections.abc import Iterator, Mapping
 
 from ..schemas.methods import Root
 from ..schemas.references import reference, referred
-from ..schemas.shapes import Definitions, Node, alternatives, constant, end_name, is_union, resolved, takes_null
-from .plan import Answers, Call, Case, Fill, ObjectFunction, Replacement, Step, UnionFunction
+from ..schemas.shapes import (
+    Definitions,
+    Node,
+    alternatives,
+    constant,
+    end_name,
+    is_union,
+    json_types,
+    resolved,
+    takes_null,
+)
+from .fits import RULES, Fitting
+from .plan import Answers, Call, Case, Complaint, Fill, ObjectFunction, Replacement, Step, UnionFunction
 from .telling_apart import Test, tell_apart
 
 
@@ -20,45 +31,66 @@ class Walk:
     """One walk from all roots. Functions are named by key until it is known which of them are the same.
 
     Attributes:
-        complaints: every answer that is missing, in the order of the walk; the same one may stand there more than once.
+        complaints: every answer that is missing; the same one may stand there more than once.
         used: the answers that were asked for.
         objects, unions: the functions by key; `Call.function` is a key.
         labels: the name that a key's definition has in the revision, or its place.
     """
 
-    def __init__(
-        self, canonical: Definitions, published: Definitions, answers: Answers, revision: str, many: frozenset[str]
-    ) -> None:
+    def __init__(self, canonical: Definitions, published: Definitions, answers: Answers, many: frozenset[str]) -> None:
         self.canonical = canonical
         self.published = published
         self.answers = answers
-        self.revision = revision
         self.many = many
-        self.complaints: list[str] = []
-        self.used: set[str] = set()
+        self.fitting = Fitting(canonical, published, answers)
+        self.complaints = self.fitting.complaints
+        self.used = self.fitting.used
         self.objects: dict[str, ObjectFunction] = {}
         self.unions: dict[str, UnionFunction] = {}
         self.labels: dict[str, str] = {}
+        self.unanswered: dict[str, tuple[str, ...]] = {}
         self.open: set[str] = set()
 
     def root(self, root: Root) -> Call | None:
         """Walk from one root; what is called for it, or None for one that stays as it is."""
         if root.canonical not in self.canonical:
-            self.complaints.append(
-                f"'{root.canonical}' is sent in {self.revision}, and the canonical vocabulary leaves it out"
+            self._complain(
+                f"'{root.canonical}', which the canonical vocabulary leaves out, is sent",
+                "kept",
+                f"list it under 'kept: types' in {RULES}",
             )
             return None
         name = end_name(root.canonical, self.canonical)
         base = self.published.get(root.base or "", {}).get("properties", {})
         call = self._call(reference(name), reference(root.published), name, base)
+        self._complain_about_kinds(call)
         if call is not None and call.many:
             inside = self.objects[call.function].spread if call.function in self.objects else None
-            where = f"{name}.{inside.member}" if inside is not None else name
-            self.complaints.append(
-                f"'{where}' takes one value in {self.revision} where an answer may give several; "
-                "specs/variance answers nothing for it"
-            )
+            self._complain_about_several(f"{name}.{inside.member}" if inside is not None else name)
         return call
+
+    def _complain(self, what: str, section: str, remedy: str = "") -> None:
+        self.complaints.append(Complaint(what, section, remedy))
+
+    def _complain_about_several(self, place: str) -> None:
+        self._complain(
+            f"'{place}', where an answer may give several values, takes one",
+            "refused",
+            f"say what is sent with a concern that has 'replaces: {place}'",
+        )
+
+    def _complain_about_kinds(self, call: Call | None) -> None:
+        """Complain about what a union lacks where values of it are sent, since there something else may be done about it."""
+        while call is not None and call.inner is not None:
+            call = call.inner
+        key = "" if call is None else call.function
+        for member in self.unanswered.get(key, ()):
+            self._complain(
+                f"'{member}', a member of '{self.unions[key].type_name}', is lacking",
+                "refused",
+                f"say what is sent with a concern that has 'replaces: {member}', or list it under 'refused: types' in {RULES} to make "
+                "it an error",
+            )
 
     def gives_many(self) -> frozenset[str]:
         """The keys of the functions that give a list of values for one."""
@@ -71,6 +103,10 @@ class Walk:
             return self._union(ours, theirs, place, base or {})
         shape, inner = resolved(ours, self.canonical), resolved(theirs, self.published)
         if "properties" in shape:
+            opened = [pattern for pattern in self.answers.open if fnmatch.fnmatchcase(referred(ours) or place, pattern)]
+            if opened:
+                self.used.update(opened)
+                return None
             return self._object(referred(ours) or place, theirs, base or {})
         for keyword, form in (("items", "each"), ("additionalProperties", "values")):
             if keyword in shape:
@@ -79,7 +115,9 @@ class Walk:
 
     def _container(self, form: str, ours: Node, theirs: Node, place: str) -> Call | None:
         if place in self.open:
-            self.complaints.append(f"'{place}' contains itself with no object in between")
+            self._complain(
+                f"'{place}' contains itself with no object in between", "plain", f"list it under 'plain' in {RULES}"
+            )
             return None
         self.open.add(place)
         inner = self._call(ours, theirs, place)
@@ -87,7 +125,7 @@ class Walk:
         if inner is None:
             return None
         if inner.many and form == "values":
-            self.complaints.append(f"a value of '{place}' is one in {self.revision} where an answer may give several")
+            self._complain_about_several(place)
         return Call(form, inner=inner)
 
     # Objects.
@@ -108,22 +146,23 @@ class Walk:
         if "properties" in theirs:
             defined = {**base, **theirs["properties"]}
         kept = None if defined is None else tuple(sorted(defined))
-        steps, objects_only, spread = [], [], None
+        required = {member for member in theirs.get("required", []) if not self._answered_fill(name, member)}
+        steps, fits, spread = [], [], None
         for member, shape in sorted(ours["properties"].items()):
             if defined is None or member not in defined:
                 continue
-            if not shape and defined[member].get("type") == "object":
-                objects_only.append(member)
             call = self._call(shape, defined[member], name + member[:1].upper() + member[1:])
+            fit = self.fitting.fit(name, member, shape, defined[member], call, required=member in required)
+            if fit is not None:
+                fits.append(fit)
+            if fit is None or fit.check is None or self._has_objects(defined[member]):
+                self._complain_about_kinds(call)
             if call is None:
                 continue
             step = self._step(name, member, call, defined[member])
             if step.call.many and not (step.gathered or step.listed):
                 if spread is not None or member not in ours.get("required", []):
-                    self.complaints.append(
-                        f"'{name}.{member}' takes one value in {self.revision} where an answer may give several; "
-                        "specs/variance answers nothing for it"
-                    )
+                    self._complain_about_several(f"{name}.{member}")
                 spread = step
             else:
                 steps.append(step)
@@ -131,9 +170,17 @@ class Walk:
             name=key,
             type_name=name,
             kept=kept,
-            nullable=tuple(member for member in kept or () if takes_null((defined or {})[member], self.published)),
+            nullable=tuple(
+                member
+                for member in kept or ()
+                if takes_null((defined or {})[member], self.published)
+                or (
+                    member in required
+                    and takes_null(ours["properties"].get(member, {"type": "object"}), self.canonical)
+                )
+            ),
             lacks=tuple(member for member in sorted(ours["properties"]) if defined is None or member not in defined),
-            objects_only=tuple(objects_only),
+            fits=tuple(fits),
             steps=tuple(steps),
             fills=tuple(self._fills(name, theirs, ours)),
             spread=spread,
@@ -144,7 +191,7 @@ class Walk:
         if call.many and place in self.answers.replaced:
             self.used.add(place)
             return Step(member, call, gathered=self.answers.replaced[place])
-        return Step(member, call, listed=call.many and self._takes_list(theirs, self.published))
+        return Step(member, call, listed=call.many and self.fitting.takes_list(theirs))
 
     def _fills(self, name: str, theirs: Node, ours: Node) -> Iterator[Fill]:
         # A member that all revisions of a type require is filled as well: whoever sends may rely on the answer.
@@ -153,19 +200,26 @@ class Walk:
             needed = member not in ours.get("required", [])
             supplied = [pattern for pattern in self.answers.supplied if fnmatch.fnmatchcase(place, pattern)]
             self.used.update(supplied if needed else ())
-            answered = [key for key in (place, member) if key in self.answers.filled]
+            answered = self._answered_fill(name, member)
             if answered:
-                self.used.add(answered[0])
-                yield Fill(member, self.answers.filled[answered[0]])
+                self.used.add(answered)
+                yield Fill(member, self.answers.filled[answered])
             elif needed and not supplied:
-                self.complaints.append(
-                    f"'{place}' is required in {self.revision}; specs/variance answers nothing that fills it"
+                self._complain(
+                    f"'{place}' is required",
+                    "supplied",
+                    f"say what fills it with a concern that has 'fills: {place}', or list it under 'supplied: members' in {RULES} where "
+                    "whoever sends one has put it in",
                 )
+
+    def _answered_fill(self, owner: str, member: str) -> str:
+        """Under which name the inventory fills a member; empty where it does not."""
+        return next((key for key in (f"{owner}.{member}", member) if key in self.answers.filled), "")
 
     # Unions.
 
     def _union(self, ours: Node, theirs: Node, place: str, base: Mapping[str, Node]) -> Call | None:
-        if not any(self._is_listed_object(branch) for branch in alternatives(ours, self.canonical)):
+        if not self._kinds(ours):
             return None
         name = referred(ours) or self._name_of_items(ours) or place
         key = self._key(name, theirs, base)
@@ -180,23 +234,20 @@ class Walk:
         branches = alternatives(ours, self.canonical)
         for branch in branches:
             items = resolved(branch, self.canonical).get("items", {})
-            if referred(items) and all(item in branches for item in alternatives(items, self.canonical)):
+            if is_union(items, self.canonical) and all(
+                item in branches for item in alternatives(items, self.canonical)
+            ):
                 return referred(items)
         return None
 
     def _union_function(self, key: str, name: str, ours: Node, theirs: Node, base: Mapping[str, Node]) -> UnionFunction:
-        named = {}
-        for branch in alternatives(ours, self.canonical):
-            if self._is_listed_object(branch):
-                named[str(referred(branch))] = resolved(branch, self.canonical)
-        takes_list = self._takes_list(ours, self.canonical)
-        if takes_list:
-            self._check_items(name, ours, named)
+        named = {kind: resolved(reference(kind), self.canonical) for kind in self._kinds(ours)}
+        others = [branch for branch in self._branches(ours, self.canonical) if not self._is_listed_object(branch)]
         tests = tell_apart(named)
         if tests is None:
-            self.complaints.append(f"the members of '{name}' cannot be told apart: {', '.join(sorted(named))}")
+            self._complain(f"nothing tells the members {', '.join(sorted(named))} of '{name}' apart", "plain")
             tests = {}
-        cases, replacements, lacks = [], [], []
+        cases, replacements, lacks, unanswered = [], [], [], []
         for member, test in tests.items():
             counterpart = self._counterpart(member, test, theirs)
             answered = [answer for answer in (f"{name}.{member}", member) if answer in self.answers.replaced]
@@ -205,36 +256,66 @@ class Walk:
                 replacements.append(Replacement(member, test, self.answers.replaced[answered[0]]))
             if counterpart is not None:
                 cases.append(Case(member, test, self._object(member, counterpart, base)))
+                self._see_single(member, name, counterpart, ours, theirs)
                 if cases[-1].call.many:
-                    self.complaints.append(
-                        f"a '{member}' is one member of '{name}' in {self.revision} where an answer may give several"
-                    )
+                    self._complain_about_several(f"{name}.{member}")
             else:
                 lacks.append(member)
                 refused = [answer for answer in (f"{name}.{member}", member) if answer in self.answers.refused]
                 self.used.update(refused)
                 if not answered and not refused:
-                    self.complaints.append(
-                        f"'{member}' is a member of '{name}' that {self.revision} lacks; specs/variance answers nothing for it"
-                    )
-        return UnionFunction(key, name, tuple(lacks), tuple(cases), tuple(replacements), takes_list)
+                    unanswered.append(member)
+        self.unanswered[key] = tuple(unanswered)
+        return UnionFunction(
+            name=key,
+            type_name=name,
+            lacks=tuple(lacks),
+            cases=tuple(cases),
+            replacements=tuple(replacements),
+            takes_list=any(self._is_list_of_kinds(branch) for branch in alternatives(ours, self.canonical)),
+            takes_others=bool(others),
+        )
+
+    def _see_single(self, member: str, union: str, counterpart: Node, ours: Node, theirs: Node) -> None:
+        """Complain about an object that stands by itself, and that the revision takes in lists only, where it takes others alone."""
+        alone = [branch for branch in alternatives(theirs, self.published) if referred(branch) is not None]
+        if alone and counterpart not in alone and reference(member) in alternatives(ours, self.canonical):
+            self._complain(
+                f"'{member}', a member of '{union}', is taken in lists only",
+                "refused",
+                f"say what is sent with a concern that has 'replaces: {union}.{member}'",
+            )
+
+    def _kinds(self, ours: Node) -> list[str]:
+        """The objects that are members of a union, or of the lists that it takes."""
+        branches = self._branches(ours, self.canonical)
+        return list(dict.fromkeys(str(referred(branch)) for branch in branches if self._is_listed_object(branch)))
+
+    def _branches(self, node: Node, definitions: Definitions) -> list[Node]:
+        """The members of a union, and in place of its lists of objects what is in them."""
+        found = []
+        for branch in alternatives(node, definitions):
+            items = resolved(branch, definitions).get("items")
+            inside = [] if items is None else alternatives(items, definitions)
+            objects = any("properties" in resolved(item, definitions) for item in inside)
+            found += inside if objects else [branch]
+        return found
+
+    def _is_list_of_kinds(self, branch: Node) -> bool:
+        items = resolved(branch, self.canonical).get("items", {})
+        return any(self._is_listed_object(item) for item in alternatives(items, self.canonical))
+
+    def _has_objects(self, theirs: Node) -> bool:
+        """Whether the revision takes objects at a place, or in the lists there."""
+        branches = (resolved(branch, self.published) for branch in self._branches(theirs, self.published))
+        return any("object" in json_types(branch) for branch in branches)
 
     def _is_listed_object(self, branch: Node) -> bool:
         return referred(branch) is not None and "properties" in resolved(branch, self.canonical)
 
-    def _takes_list(self, node: Node, definitions: Definitions) -> bool:
-        return any("items" in resolved(branch, definitions) for branch in alternatives(node, definitions))
-
-    def _check_items(self, name: str, ours: Node, named: Mapping[str, Node]) -> None:
-        for branch in alternatives(ours, self.canonical):
-            items = resolved(branch, self.canonical).get("items", {})
-            inside = {referred(item) for item in alternatives(items, self.canonical)} if items else set()
-            for other in sorted(str(item) for item in inside - named.keys()):
-                self.complaints.append(f"'{other}' is in the lists that '{name}' takes, but no member of it")
-
     def _counterpart(self, name: str, test: Test, theirs: Node) -> Node | None:
         """The revision's branch that is the same thing: by name, else by the constant that tells it from the others."""
-        candidates = [branch for branch in alternatives(theirs, self.published) if referred(branch) is not None]
+        candidates = [branch for branch in self._branches(theirs, self.published) if referred(branch) is not None]
         for branch in candidates:
             published = str(referred(branch))
             if self.answers.aliases.get(published, published) == name:

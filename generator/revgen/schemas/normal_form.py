@@ -29,8 +29,12 @@ _DIALECTS = {"http://json-schema.org/draft-07/schema": True, DIALECT: False}
 
 _PROSE = frozenset({"description", "title", "examples", "$comment"})
 _ANNOTATIONS = frozenset({"default", "deprecated", "format", "readOnly", "writeOnly"})
-_LOWER_BOUNDS = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems"})
-_UPPER_BOUNDS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems"})
+LOWER_BOUNDS = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems"})
+"""Keywords of which the greater value says more."""
+
+UPPER_BOUNDS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems"})
+"""Keywords of which the smaller value says more."""
+
 _PLURALS: tuple[tuple[str, str | None], ...] = (
     ("ies", "y"),
     ("sses", "ss"),
@@ -40,7 +44,7 @@ _PLURALS: tuple[tuple[str, str | None], ...] = (
     ("ss", None),
     ("s", ""),
 )
-_SCALARS = frozenset({"type", "const", "enum", "pattern"}) | _ANNOTATIONS | _LOWER_BOUNDS | _UPPER_BOUNDS
+_SCALARS = frozenset({"type", "const", "enum", "pattern"}) | _ANNOTATIONS | LOWER_BOUNDS | UPPER_BOUNDS
 _CHILD = ("additionalProperties", "items")
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 _KEYWORDS = _PROSE | _SCALARS | {"$ref", "properties", "required", *_CHILD, *_BRANCHES}
@@ -282,9 +286,9 @@ class _Normaliser:
                 out[keyword] = sorted({*left, *right})
             elif keyword == "items":
                 out[keyword] = self._both(left, right, f"{pointer}/items", within)
-            elif keyword in _LOWER_BOUNDS:
+            elif keyword in LOWER_BOUNDS:
                 out[keyword] = max(left, right)
-            elif keyword in _UPPER_BOUNDS:
+            elif keyword in UPPER_BOUNDS:
                 out[keyword] = min(left, right)
             elif keyword == "type" and (types := _common_types(left, right)):
                 out[keyword] = types

@@ -15,6 +15,14 @@ from .references import referred
 Node = Mapping[str, Any]
 Definitions = Mapping[str, Node]
 
+_NUMBER_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_BOUNDS = {
+    "array": ("minItems", "maxItems"),
+    "integer": _NUMBER_BOUNDS,
+    "number": _NUMBER_BOUNDS,
+    "string": ("minLength", "maxLength", "pattern"),
+}
+
 
 def published_names(schema: Mapping[str, Any]) -> frozenset[str]:
     """The definitions that were published under their name; the rest got theirs from where they stand."""
@@ -76,6 +84,16 @@ def json_types(node: Node) -> list[str]:
     """The JSON types that a node names; all of them where it names none."""
     kinds = node.get("type", ["array", "boolean", "null", "number", "object", "string"])
     return [kinds] if isinstance(kinds, str) else list(kinds)
+
+
+def bounds_of(kind: str) -> tuple[str, ...]:
+    """The keywords that bound the values of a JSON type, in a fixed order."""
+    return _BOUNDS.get(kind, ())
+
+
+def values(node: Node) -> list[Any] | None:
+    """The values that a node lists; None for a node that lists none."""
+    return [node["const"]] if "const" in node else list(node["enum"]) if "enum" in node else None
 
 
 def constant(node: Node) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from ..canonical.merge import published_aliases
 from ..canonical.rules import Rules, read_rules
 from ..inventory.concerns import Area, Concern
-from ..projection.compare import Answers, Projection, compare, complain_about_unused
+from ..projection.compare import Answers, Projection, compare, complain, complain_about_unused
 from ..reading import located
 from ..reading.located import Problems
 from ..schemas.methods import sendable
@@ -60,13 +60,15 @@ def project(
             schemas[revision.version],
             sendable(schemas, revision.version),
             _answers(concerns, rules, revision.version, schemas[revision.version]),
-            revision=revision.version,
-            place=revision.place,
-            problems=problems,
         )
         for revision in revisions
     }
+    complain(projections, rules, problems)
     complain_about_unused(projections.values(), rules, problems)
+    places = [f"{name}.{member}" for name, node in canonical["$defs"].items() for member in node.get("properties", {})]
+    for pattern in rules.hints:
+        if not any(map(pattern.matches, places)):
+            problems.remark(pattern.place, f"'{pattern.text}' hints, and is no member of the vocabulary")
     used = {key for projection in projections.values() for key in projection.used}
     for concern in concerns:
         for part, target in (("fills", concern.fills), ("replaces", concern.replaces)):
@@ -87,6 +89,11 @@ def _answers(
             if concern.fills and concern.answers[version].value is not None
         },
         refused=tuple(pattern.text for pattern in rules.refused),
+        refused_values=tuple(pattern.text for pattern in rules.refused_values),
+        hints=tuple(pattern.text for pattern in rules.hints),
+        plain=tuple(pattern.text for pattern in rules.plain_types),
+        open=tuple(pattern.text for pattern in rules.open_types),
+        plain_members=tuple(pattern.text for pattern in rules.plain_members),
         supplied=tuple(pattern.text for pattern in rules.supplied),
         aliases=published_aliases(schema, rules),
     )

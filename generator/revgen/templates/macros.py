@@ -46,6 +46,7 @@ def make_environment(root: pathlib.Path) -> jinja2.Environment:
     # Jinja's own globals would be something that a macro can read without being given it.
     environment.globals.clear()
     environment.filters["docstring"] = docstring
+    environment.filters["python"] = repr
     return environment
 
 
