@@ -13,6 +13,7 @@ from .errors import RegistrationError as RegistrationError
 from .errors import ResourceNotFound as ResourceNotFound
 from .errors import ToolError as ToolError
 from .errors import Unauthorized as Unauthorized
+from .errors import WrongArguments as WrongArguments
 from .exchange import Exchange as Exchange
 from .head import Head as Head
 from .http.bearer import BearerVerifier as BearerVerifier

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from mcp_contract import Forbidden, InvalidParams, ResourceNotFound, Unauthorized
 
-__all__ = ["Forbidden", "InvalidParams", "RegistrationError", "ResourceNotFound", "ToolError", "Unauthorized"]
+__all__ = [
+    "Forbidden",
+    "InvalidParams",
+    "RegistrationError",
+    "ResourceNotFound",
+    "ToolError",
+    "Unauthorized",
+    "WrongArguments",
+]
 
 
 class RegistrationError(ValueError):
@@ -24,3 +32,7 @@ class ToolError(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+
+class WrongArguments(Exception):
+    """Arguments that do not fit what is called with them; the text names the members. Hooks around a request meet it."""

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from typing import Any
 
+from mcp_anyrev import Registry
 from mcp_anyrev.conversation.bus import Bus
 from mcp_anyrev.server.audience import Audience, SessionStream
 from mcp_anyrev.storage.memory import MemoryHub
@@ -163,7 +164,7 @@ async def test_the_newest_stream_of_a_session_that_is_read_is_told() -> None:
 
     hub = MemoryHub()
     here, elsewhere = Bus(hub, "test"), Bus(hub, "test")
-    audience, other = (Audience(each, None, {}, 60) for each in (here, elsewhere))  # type: ignore[arg-type]
+    audience, other = (Audience(each, None, {}, Registry("s", "1.0"), 60) for each in (here, elsewhere))  # type: ignore[arg-type]
     old, new = stream("old"), stream("new")
     await audience.join(old)
     await audience.join(new)

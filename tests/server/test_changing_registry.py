@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from mcp_anyrev import Change, RegistrationError, Registry, Settings
+from mcp_anyrev.declaring.kinds import TOOLS
 from mcp_anyrev.server.core import Core
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
@@ -91,7 +92,7 @@ def test_everybody_who_watches_is_told_of_each_change_until_they_stop() -> None:
     ]
     assert not made.completions  # it went with its template
     for kind in ("updates", "completions", "x"):
-        with pytest.raises(ValueError, match="is no list; lists: tools, prompts, resources"):
+        with pytest.raises(ValueError, match="is no list; lists: tools, resources, prompts"):
             made.changed(kind)
 
 
@@ -176,13 +177,13 @@ def test_threads_may_declare_while_lists_are_made() -> None:
         thread.start()
     while any(thread.is_alive() for thread in threads):
         core.offer(adapter)
-    assert not failures and len(core.offer(adapter).tools) == 80
+    assert not failures and len(core.offer(adapter).offered[TOOLS]) == 80
 
 
 def test_what_has_not_changed_is_not_made_again() -> None:
     made = full("kept")
     core = Core(made, Settings())
     adapter = AdapterSet.default().by_version[AdapterSet.default().versions[-1]]
-    before: Any = core.offer(adapter).tools["tool"]
+    before: Any = core.offer(adapter).offered[TOOLS]["tool"]
     made.tool(name="later")(none)
-    assert core.offer(adapter).tools["tool"] is before
+    assert core.offer(adapter).offered[TOOLS]["tool"] is before

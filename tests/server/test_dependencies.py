@@ -16,13 +16,11 @@ from mcp_anyrev import (
     RegistrationError,
     Registry,
     Server,
-    Settings,
     ToolError,
     asgi,
     elicit,
     lifespan_value,
 )
-from mcp_anyrev.server.core import Core
 from mcp_anyrev.testing import serve
 from mcp_contract import JsonObject
 from mcp_revisions.protocol import Adapter
@@ -345,17 +343,68 @@ async def test_the_hook_sees_canonical_values_of_every_kind_and_may_change_them(
         assert len(seen) == (1 if adapter.can_push_ask else 2)
 
 
-def test_there_is_one_hook_and_it_is_async() -> None:
+async def test_hooks_stand_in_order_around_every_request_and_see_what_was_raised(adapter: Adapter) -> None:
+    seen: list[str] = []
+    made = Registry("around", "1.0")
+
+    @made.tool
+    async def fail(word: str) -> str:
+        raise KeyError(word)
+
+    @made.resource("mx://{id}")
+    async def item(id: str) -> str:
+        return id
+
+    @made.around
+    async def outer(invocation: Invocation, proceed: Any) -> JsonObject:
+        seen.append(f"outer {invocation.method} {invocation.target}")
+        try:
+            result: JsonObject = await proceed(invocation)
+        except Exception as error:
+            seen.append(f"outer saw {type(error).__name__}")
+            raise
+        return result
+
+    @made.around
+    async def inner(invocation: Invocation, proceed: Any) -> JsonObject:
+        seen.append(f"inner {invocation.method}")
+        try:
+            result: JsonObject = await proceed(invocation)
+        except KeyError as error:
+            raise ToolError(f"translated {error}") from None
+        if "tools" in result:
+            result["tools"] = [{**tool, "description": "seen"} for tool in result["tools"]]
+        return result
+
+    async with serving(made) as url, RawClient(url, adapter) as client:
+        seen.clear()
+        listed = (await client.call("tools/list")).result["tools"]
+        assert [tool["description"] for tool in listed] == ["seen"]
+        assert seen == ["outer tools/list None", "inner tools/list"]
+        seen.clear()
+        reply = await client.tool("fail", {"word": "w"})
+        assert reply.result["isError"] is True and reply.text == "translated 'w'"
+        assert seen == ["outer tools/call fail", "inner tools/call", "outer saw ToolError"]
+        seen.clear()
+        assert (await client.tool("fail", {"wrod": "w"})).result["isError"] is True
+        assert seen[-1] == "outer saw WrongArguments"
+        seen.clear()
+        missing = await client.call("resources/read", {"uri": "other://7"})
+        assert missing.error["code"] == adapter.error_codes["resource_not_found"]
+        assert seen == ["outer resources/read other://7", "inner resources/read", "outer saw ResourceNotFound"]
+        if "resources/subscribe" in adapter.client_requests:
+            seen.clear()
+            assert (await client.call("resources/subscribe", {"uri": "mx://7"})).result == {}
+            assert seen == ["outer resources/subscribe mx://7", "inner resources/subscribe"]
+        seen.clear()
+        await client.call(adapter.description_method, adapter.description_params(client.declaration))
+        assert seen == []
+
+
+def test_a_hook_is_async() -> None:
     made = Registry("around", "1.0")
     with pytest.raises(RegistrationError, match=r"^server 'around': the around hook is not async$"):
         made.around(lambda invocation, proceed: proceed(invocation))
-
-    async def hook(invocation: Invocation, proceed: Any) -> JsonObject:
-        return {}
-
-    made.around(hook)
-    with pytest.raises(RegistrationError, match=r"^server 'around': there is an around hook already$"):
-        made.around(hook)
 
 
 def test_a_lifespan_takes_the_registry() -> None:
@@ -370,6 +419,13 @@ def test_a_tool_that_needs_nothing_is_called_directly() -> None:
     async def plain() -> str:
         return ""
 
-    core = Core(made, Settings())
-    adapter = next(iter(core.adapters.by_version.values()))
-    assert core.offer(adapter).tools["plain"].direct
+    assert made.tools["plain"].stands_alone
+    outer = Registry("outer", "1.0")
+    outer.include(made)
+
+    @outer.around
+    async def hook(invocation: Invocation, proceed: Any) -> JsonObject:
+        result: JsonObject = await proceed(invocation)
+        return result
+
+    assert made.tools["plain"].stands_alone and not outer.tools["plain"].stands_alone

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from mcp_anyrev import Exchange, Registry, Settings, elicit
+from mcp_anyrev.declaring.kinds import TOOLS
 from mcp_anyrev.declaring.output_schemas import wrapped_schema
 from mcp_anyrev.schemas import JsonValidator
 from mcp_anyrev.server.core import Core
@@ -112,12 +113,12 @@ async def test_what_cannot_be_simplified_is_not_offered_alone_and_not_callable(a
     offered = offer(adapter, made)
     async with serving(made) as url, RawClient(url, adapter) as client:
         listed = [tool["name"] for tool in (await client.call("tools/list")).result["tools"]]
-        assert listed == list(offered.tools)
-        assert {*offered.tools, *offered.withheld} == set(made.tools)
-        for name, withheld in offered.withheld.items():
+        assert listed == list(offered.offered[TOOLS])
+        assert {*offered.offered[TOOLS], *offered.withheld[TOOLS]} == set(made.tools)
+        for name, withheld in offered.withheld[TOOLS].items():
             reply = await client.tool(name, {})
             assert reply.error["code"] == adapter.error_codes["invalid_params"]
-            assert withheld.reason and hasattr(adapter, withheld.concern)
+            assert withheld.reason and hasattr(adapter, withheld.concern or "")
         if "shape" in listed:
             assert (await client.tool("shape", {"shape": {"kind": "circle", "radius": 1}})).text == "circle"
         assert (await client.tool("inner", {"inner": {"label": "oak"}})).text == "oak"
@@ -125,28 +126,28 @@ async def test_what_cannot_be_simplified_is_not_offered_alone_and_not_callable(a
 
 def test_why_a_tool_is_withheld_is_known() -> None:
     """Somewhere each of these is withheld, and nowhere without the concern that decided."""
-    concerns: dict[str, set[str]] = {}
+    concerns: dict[str, set[str | None]] = {}
     for adapter in AdapterSet.default().by_version.values():
         offered = offer(adapter, registry())
-        for name, withheld in offered.withheld.items():
+        for name, withheld in offered.withheld[TOOLS].items():
             concerns.setdefault(name, set()).add(withheld.concern)
-        assert ("asks_elsewhere" in offered.withheld) == adapter.asks_in_arguments
+        assert ("asks_elsewhere" in offered.withheld[TOOLS]) == adapter.asks_in_arguments
     assert concerns == {"tree": {"input_schema"}, "shape": {"input_schema"}, "asks_elsewhere": {"asks_in_arguments"}}
 
 
 async def test_what_is_lost_on_the_way_is_kept_with_the_reason(adapter: Adapter) -> None:
     offered = offer(adapter, registry())
-    simplified = {name for name, one in offered.tools.items() if one.losses}
+    simplified = {name for name, one in offered.offered[TOOLS].items() if one.losses}
     annotated = adapter.header_annotations({"properties": {"a": {"x-mcp-header": "A"}}}).losses
     assert ("route" in simplified) == bool(annotated)
-    for losses in offered.losses.values():
-        assert all(loss.pointer and loss.what and loss.why for loss in losses)
+    for one in offered.offered[TOOLS].values():
+        assert all(loss.pointer and loss.what and loss.why for loss in one.losses)
 
 
 async def test_the_plain_form_can_be_asked_for(adapter: Adapter) -> None:
     offered = offer(adapter, registry())
-    listed = offered.tools["plain_inner"].listed["inputSchema"]
-    declared = offered.tools["plain_inner"].tool.description["inputSchema"]
+    listed = offered.offered[TOOLS]["plain_inner"].listed["inputSchema"]
+    declared = offered.offered[TOOLS]["plain_inner"].part.description["inputSchema"]
     assert listed == adapter.input_schema(declared, True).schema
     assert "$ref" in json.dumps(declared)
 
@@ -154,7 +155,7 @@ async def test_the_plain_form_can_be_asked_for(adapter: Adapter) -> None:
 async def test_calls_are_checked_against_the_declared_schema(adapter: Adapter) -> None:
     """A client that was shown no null leaves the member out; one that was shown it must send it."""
     made = registry()
-    required = offer(adapter, made).tools["needs_null"].listed["inputSchema"]["required"]
+    required = offer(adapter, made).offered[TOOLS]["needs_null"].listed["inputSchema"]["required"]
     async with serving(made) as url, RawClient(url, adapter) as client:
         assert json.loads((await client.tool("needs_null", {"day": None, "n": 1})).text) == {"day": None, "n": 1}
         left_out = await client.tool("needs_null", {"n": 1})
@@ -234,7 +235,7 @@ def test_a_wrapped_schema_says_of_the_wrapped_value_what_it_said_of_the_value(sc
 
 
 async def test_a_tool_without_parameters_has_a_schema_that_every_client_reads(adapter: Adapter) -> None:
-    listed = offer(adapter, registry()).tools["numbers"].listed["inputSchema"]
+    listed = offer(adapter, registry()).offered[TOOLS]["numbers"].listed["inputSchema"]
     assert (listed["type"], listed["properties"]) == ("object", {})
 
 

@@ -259,7 +259,7 @@ def test_a_wrong_resource_is_refused_with_its_address_and_the_reason(
         (
             fine,
             {"arguments": []},
-            "prompt 'fine': there is no option 'arguments'; options: name, title, description, icons, meta, asks",
+            "prompt 'fine': there is no option 'arguments'; options: name, title, description, icons, meta, visible, asks",
         ),
         (bare, {}, "prompt 'bare': the parameter word has no annotation"),
     ],

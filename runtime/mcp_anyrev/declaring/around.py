@@ -1,11 +1,12 @@
-"""What stands around a call: the hooks of the registries that offer the thing, and the value of the lifespan.
+"""What stands around a request: the hooks of the registries that it goes through, and the value of the lifespan.
 
-Rule: hooks see canonical values, never a wire form; the hook of an including registry stands outside that of an included one.
+Rule: hooks see canonical values, never a wire form, and whatever was raised as it was raised. Those of a registry stand in the order in
+which they were given, the first one outermost; those of an including registry stand outside those of an included one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,25 +15,24 @@ from mcp_contract import Declaration, JsonObject
 from mcp_anyrev.declaring.dependencies import set_lifespan_value
 
 if TYPE_CHECKING:
-    from mcp_anyrev.declaring.declared import Declared
     from mcp_anyrev.declaring.registry import Registry
     from mcp_anyrev.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One attempt to use something that is declared.
+    """One attempt at answering a request.
 
     Attributes:
         method: the method of the request.
-        target: the name or address of what it is for.
+        target: the name or address of what it is for; None where it names nothing.
         params: its params in canonical form, without anything that belongs to asking.
         client: what the client declared.
         principal: who calls; None for nobody in particular.
     """
 
     method: str
-    target: str
+    target: str | None
     params: JsonObject
     client: Declaration
     principal: Principal | None
@@ -43,27 +43,29 @@ Around = Callable[[Invocation, Proceed], Awaitable[JsonObject]]
 """From an invocation, and what goes on with it or with one like it, to the result in canonical form."""
 
 
-def surrounded(part: Declared, values: Mapping[Registry, Any], work: Proceed) -> Proceed:
-    """What is to be run for a part, with everything around it.
+def surrounded(path: Sequence[Registry], values: Mapping[Registry, Any], work: Proceed) -> Proceed:
+    """What is to be run for a request, with everything around it.
 
     Args:
-        part: what is used.
+        path: the registries that the request goes through, the served one first.
         values: the values of the lifespans that run.
         work: runs it.
     """
-    owner = part.path[-1]
+    owner = path[-1]
     if owner in values:
-        value, inner = values[owner], work
-
-        def with_value(invocation: Invocation) -> Awaitable[JsonObject]:
-            set_lifespan_value(value)
-            return inner(invocation)
-
-        work = with_value
-    for registry in reversed(part.path):
-        if registry.hook is not None:
-            work = _within(registry.hook, work)
+        work = _with_value(values[owner], work)
+    for registry in reversed(path):
+        for hook in reversed(registry.hooks):
+            work = _within(hook, work)
     return work
+
+
+def _with_value(value: Any, work: Proceed) -> Proceed:
+    def run(invocation: Invocation) -> Awaitable[JsonObject]:
+        set_lifespan_value(value)
+        return work(invocation)
+
+    return run
 
 
 def _within(hook: Around, work: Proceed) -> Proceed:

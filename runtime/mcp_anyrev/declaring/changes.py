@@ -14,11 +14,15 @@ from typing import NamedTuple
 log = logging.getLogger("mcp_anyrev.server")
 
 
+UPDATES = "updates"
+"""What a change of the contents of one resource is called."""
+
+
 class Change(NamedTuple):
     """One change.
 
     Attributes:
-        kind: one of `mcp_anyrev.settings.CHANGES`: the list that is another now, or `updates` for the contents of one resource.
+        kind: the list that is another now, or `updates` for the contents of one resource; see `Announcement.change`.
         uri: the address of that resource; None for a list.
     """
 

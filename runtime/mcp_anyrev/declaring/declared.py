@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from mcp_contract import JsonObject
@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from mcp_anyrev.declaring.signatures import Call, Signature
 from mcp_anyrev.declaring.uri_templates import is_usable
-from mcp_anyrev.errors import RegistrationError
+from mcp_anyrev.declaring.visibility import Condition, conditions_of
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
@@ -37,6 +37,7 @@ class Declared:
         call: from arguments, exchange and threads to what its function returns.
         takes_exchange: does its function, or a dependency, take the call it serves?
         asks: may they ask?
+        visible: what it takes to see it; all of it.
         path: the registries that offer it; the last is the one that declared it.
     """
 
@@ -45,28 +46,51 @@ class Declared:
     call: Call
     takes_exchange: bool
     asks: bool
+    visible: tuple[Condition, ...]
     path: tuple[Registry, ...]
+
+    @property
+    def stands_alone(self) -> bool:
+        """Is its function all there is to using it, with nothing around it, and no exchange to be made?"""
+        around = [registry for registry in self.path if registry.hooks or registry.lifespan is not None]
+        return not around and not self.takes_exchange
+
+    @property
+    def completed_arguments(self) -> Sequence[str]:
+        """The names of its arguments whose values a client may want to have completed."""
+        return ()
+
+    def belongs_to(self, part: Declared) -> bool:
+        """Is it of no use without another declaration?"""
+        return False
+
+    def within(self, registry: Registry, prefix: str, visible: tuple[Condition, ...]) -> Self:
+        """The same as a registry offers it that includes the one it comes from.
+
+        Args:
+            registry: the registry that includes the other.
+            prefix: what names get in front.
+            visible: what it takes to see what is included.
+
+        Raises:
+            ValueError: the longer name is none.
+        """
+        return replace(self, path=(registry, *self.path), visible=(*visible, *self.visible))
 
 
 @dataclass(frozen=True)
 class Named(Declared):
     """Something whose key is its name, so that a prefix keeps it apart from others of that name."""
 
-    kind: ClassVar[str]
-    """What it is, as a complaint says it."""
-
-    def within(self, registry: Registry, prefix: str) -> Self:
-        """The same as a registry offers it that includes the one it comes from.
-
-        Raises:
-            RegistrationError: the longer name is none.
-        """
+    def within(self, registry: Registry, prefix: str, visible: tuple[Condition, ...]) -> Self:
+        """See `Declared.within`."""
         name = prefix + self.key
         try:
             check_name(name)
         except ValueError as error:
-            raise RegistrationError(f"{self.kind} {name!r}: {error}") from None
-        return replace(self, key=name, description={**self.description, "name": name}, path=(registry, *self.path))
+            raise ValueError(f"{name!r}: {error}") from None
+        renamed = replace(self, key=name, description={**self.description, "name": name})
+        return super(Named, renamed).within(registry, prefix, visible)
 
 
 def given(members: Mapping[str, Any]) -> JsonObject:
@@ -143,6 +167,7 @@ def check_options(options: Mapping[str, Any], known: Iterable[str]) -> None:
     for option in ("name", "title", "description", "mime_type"):
         if not isinstance(options.get(option, ""), str):
             raise ValueError(f"the {option} is text")
+    conditions_of(options.get("visible"))
     if not isinstance(options.get("asks", True), bool):
         raise ValueError("the option asks is true or false")
     meta = options.get("meta", {})

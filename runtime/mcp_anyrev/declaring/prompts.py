@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from mcp_contract import JsonObject
 
@@ -24,7 +24,9 @@ from mcp_anyrev.declaring.declared import (
     may_ask,
     name_of,
 )
+from mcp_anyrev.declaring.resources import ResourceTemplate
 from mcp_anyrev.declaring.signatures import read_signature
+from mcp_anyrev.declaring.visibility import Condition, Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class PromptOptions(TypedDict, total=False):
         description: what it is for; the docstring if not given.
         icons: pictures, as canonical `Icon` models or JSON objects.
         meta: what is listed as its `_meta`.
+        visible: the scopes that it takes to see it, or a function of who asks (a `Principal`, or None) that says whether they do.
         asks: false for a function that takes the exchange only to report, and never asks.
     """
 
@@ -54,6 +57,7 @@ class PromptOptions(TypedDict, total=False):
     description: str
     icons: Icons
     meta: JsonObject
+    visible: Visible
     asks: bool
 
 
@@ -65,8 +69,12 @@ class Prompt(Named):
         arguments: the names of its arguments, and whether each must be given.
     """
 
-    kind: ClassVar[str] = "prompt"
     arguments: Mapping[str, bool]
+
+    @property
+    def completed_arguments(self) -> list[str]:
+        """See `Declared.completed_arguments`."""
+        return list(self.arguments)
 
 
 @dataclass(frozen=True)
@@ -85,15 +93,15 @@ class Completion(Declared):
     argument: str
     takes_others: bool
 
-    def completes(self, part: Declared) -> bool:
-        """Is an argument of this prompt, or a variable of this template, what it completes?"""
+    def belongs_to(self, part: Declared) -> bool:
+        """See `Declared.belongs_to`: it completes an argument of that prompt, or a variable of that template."""
         return self.of == part.key and (self.kind == PROMPT) == isinstance(part, Prompt)
 
-    def within(self, registry: Registry, prefix: str) -> Completion:
-        """This completion as a registry offers it that includes the one it comes from."""
+    def within(self, registry: Registry, prefix: str, visible: tuple[Condition, ...]) -> Self:
+        """See `Declared.within`."""
         of = prefix + self.of if self.kind == PROMPT else self.of
-        key = completion_key(self.kind, of, self.argument)
-        return replace(self, key=key, of=of, path=(registry, *self.path))
+        renamed = replace(self, key=completion_key(self.kind, of, self.argument), of=of)
+        return super(Completion, renamed).within(registry, prefix, visible)
 
 
 def completion_key(kind: str, of: str, argument: str) -> str:
@@ -147,6 +155,7 @@ def declare_prompt(
         call=signature.call,
         takes_exchange=signature.takes_exchange,
         asks=may_ask(signature, options),
+        visible=conditions_of(options.get("visible")),
         path=(registry,),
         arguments=arguments,
     )
@@ -191,6 +200,7 @@ def declare_completion(
         call=signature.call,
         takes_exchange=signature.takes_exchange,
         asks=False,
+        visible=(),
         path=(registry,),
         kind=kind,
         of=of,
@@ -206,9 +216,9 @@ def _arguments_of(registry: Registry, kind: str, of: str) -> list[str]:
             raise ValueError("there is no such prompt; declare it first")
         return list(prompt.arguments)
     template = registry.resources.get(of)
-    if template is None or template.template is None:
+    if not isinstance(template, ResourceTemplate):
         raise ValueError("there is no such template; declare it first")
-    return [variable.name for variable in template.template.variables]
+    return template.completed_arguments
 
 
 def _is_text(member: JsonObject, definitions: JsonObject) -> bool:

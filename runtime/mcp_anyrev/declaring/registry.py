@@ -12,13 +12,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar, Unpack, overload
+from typing import Any, NamedTuple, TypeVar, Unpack, overload
 
 from mcp_contract import JsonObject
 
 from mcp_anyrev.declaring.around import Around
-from mcp_anyrev.declaring.changes import Change, Watcher, Watchers
+from mcp_anyrev.declaring.changes import UPDATES, Change, Watcher, Watchers
 from mcp_anyrev.declaring.declared import Declared, Icons, given, plain
+from mcp_anyrev.declaring.kinds import BUILT_IN, COMPLETIONS, PROMPTS, RESOURCES, TOOLS, Announcement, Kind
 from mcp_anyrev.declaring.lifespans import Lifespan, takes_registry
 from mcp_anyrev.declaring.prompts import (
     PROMPT,
@@ -31,19 +32,10 @@ from mcp_anyrev.declaring.prompts import (
 )
 from mcp_anyrev.declaring.resources import Resource, ResourceOptions, declare_resource
 from mcp_anyrev.declaring.tools import Tool, ToolOptions, declare_tool
+from mcp_anyrev.declaring.visibility import Condition, Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
-from mcp_anyrev.settings import CHANGES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Part = Tool | Resource | Prompt | Completion
-
-_KINDS: Mapping[type[Declared], str] = {
-    Tool: "tools",
-    Resource: "resources",
-    Prompt: "prompts",
-    Completion: "completions",
-}
-_NAMES = {"tools": "tool", "resources": "resource", "prompts": "prompt", "completions": "completion of"}
 
 # One for all: registries that include each other change together, and hardly ever.
 _lock = threading.RLock()
@@ -88,37 +80,52 @@ class Registry:
         self.name = name
         self.instructions = instructions
         self.lifespan = lifespan
-        self.hook: Around | None = None
+        self.hooks: tuple[Around, ...] = ()
+        """What stands around each request, the outermost first."""
         told = {"name": name, "version": version, "title": title, "description": description, "websiteUrl": website_url}
         self.server: JsonObject = {**given(told), **given({"icons": plain(icons) or None})}
         self.edition = 0
         """Counts changes, so that what is made of the declarations can be kept until the next one."""
-        self.kinds: frozenset[str] = frozenset()
-        """Of which kinds there is or has been something: `tools`, `resources`, `prompts`, `completions`."""
-        self._parts: dict[str, dict[str, Part]] = {kind: {} for kind in _NAMES}
+        self._parts: dict[Kind, dict[str, Any]] = {kind: {} for kind in BUILT_IN}
+        self._known: frozenset[Kind] = frozenset()
         self._included: list[Registry] = []
-        self._includers: list[tuple[Registry, str]] = []
+        self._includers: list[_Includer] = []
         self._watchers = Watchers()
 
     @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of which there is or has been something, those that the protocol has first."""
+        known = self._known
+        return tuple(kind for kind in self._parts if kind in known)
+
+    def parts(self, kind: Kind) -> Mapping[str, Any]:
+        """What is declared of a kind, by its keys, in the order of the declarations."""
+        return MappingProxyType(self._parts.get(kind, {}))
+
+    @property
     def tools(self) -> Mapping[str, Tool]:
-        """The declared tools by name, in the order of their declaration."""
-        return MappingProxyType(self._parts["tools"])  # type: ignore[arg-type]  # `_KINDS` puts nothing else there
+        """The declared tools by name."""
+        return self.parts(TOOLS)
 
     @property
     def resources(self) -> Mapping[str, Resource]:
-        """The declared resources by address or template, in the order of their declaration."""
-        return MappingProxyType(self._parts["resources"])  # type: ignore[arg-type]  # as above
+        """The declared resources by address, and templates of resources by template."""
+        return self.parts(RESOURCES)
 
     @property
     def prompts(self) -> Mapping[str, Prompt]:
-        """The declared prompts by name, in the order of their declaration."""
-        return MappingProxyType(self._parts["prompts"])  # type: ignore[arg-type]  # as above
+        """The declared prompts by name."""
+        return self.parts(PROMPTS)
 
     @property
     def completions(self) -> Mapping[str, Completion]:
         """The declared completions by `completion_key`."""
-        return MappingProxyType(self._parts["completions"])  # type: ignore[arg-type]  # as above
+        return self.parts(COMPLETIONS)
+
+    @property
+    def announcements(self) -> Mapping[str, Announcement]:
+        """The changes that there can be, by what `Change.kind` calls them."""
+        return {one.change: one for kind in self._parts for one in kind.announcements}
 
     @overload
     def tool(self, function: Function, /) -> Function: ...
@@ -143,7 +150,7 @@ class Registry:
         names = sys._getframe(1).f_locals
 
         def declare(declared: Callable[..., Any]) -> Callable[..., Any]:
-            self._add(declare_tool(self, declared, options, names))
+            self.add(TOOLS, declare_tool(self, declared, options, names))
             return declared
 
         return declare if function is None else declare(function)
@@ -169,7 +176,7 @@ class Registry:
         names = sys._getframe(1).f_locals
 
         def declare(declared: Function) -> Function:
-            self._add(declare_resource(self, uri, declared, options, names))
+            self.add(RESOURCES, declare_resource(self, uri, declared, options, names))
             return declared
 
         return declare
@@ -197,7 +204,7 @@ class Registry:
         names = sys._getframe(1).f_locals
 
         def declare(declared: Callable[..., Any]) -> Callable[..., Any]:
-            self._add(declare_prompt(self, declared, options, names))
+            self.add(PROMPTS, declare_prompt(self, declared, options, names))
             return declared
 
         return declare if function is None else declare(function)
@@ -227,52 +234,94 @@ class Registry:
         names = sys._getframe(1).f_locals
 
         def declare(declared: Function) -> Function:
-            self._add(declare_completion(self, kind, of or "", argument, declared, names))
+            self.add(COMPLETIONS, declare_completion(self, kind, of or "", argument, declared, names))
             return declared
 
         return declare
 
     def around(self, hook: Around) -> Around:
-        """Have a function stand around each call of a tool, reading of a resource, getting of a prompt and completion.
+        """Have a function stand around each request but a ping and the handshake. There can be several; the first one is outermost.
 
-        It gets an `Invocation` and what goes on with it; both see canonical values: `return await proceed(invocation)`. Where a
-        question ends a call, it runs again on each attempt.
+        It gets an `Invocation` and what goes on with it; both see canonical values: `return await proceed(invocation)`. What a
+        handler raises is raised there as it is, and what leaves the last hook becomes the answer. A hook can change the params, but
+        not what the request is for. Where a question ends a call, it runs again on each attempt.
 
         Args:
             hook: an async function; a decorator without options.
 
         Raises:
-            RegistrationError: there is one already, or it is not async.
+            RegistrationError: it is not async.
         """
-        if self.hook is not None:
-            raise RegistrationError(f"server {self.name!r}: there is an around hook already")
         if not inspect.iscoroutinefunction(hook):
             raise RegistrationError(f"server {self.name!r}: the around hook is not async")
-        self.hook = hook
+        with _lock:
+            self.hooks = (*self.hooks, hook)
+            self._touch()
         return hook
 
-    def include(self, other: Registry, *, prefix: str = "") -> None:
-        """Offer all that another registry declares, now and later, with its own hook and lifespan.
+    def include(self, other: Registry, *, prefix: str = "", visible: Visible | None = None) -> None:
+        """Offer all that another registry declares, now and later, with its own hooks and lifespan.
 
         Args:
             other: the registry; it can still be served alone, and be included elsewhere.
             prefix: what names of tools and prompts get in front. Addresses of resources stay.
+            visible: what it takes to see any of it, as for a single tool.
 
         Raises:
             RegistrationError: there is something of the same name or address already, or it would include itself.
 
         Specification: server/tools#tool
         """
+        try:
+            includer = _Includer(self, prefix, conditions_of(visible))
+        except ValueError as error:
+            raise RegistrationError(f"server {self.name!r}: {error}") from None
         with _lock:
             if self in other.family() or any(other is one for one in self._included):
                 raise RegistrationError(f"server {self.name!r}: it includes {other.name!r} already, or itself")
-            parts = [part.within(self, prefix) for kind in _NAMES for part in other._parts[kind].values()]
-            for part in parts:
-                self._check_free(part)
+            parts = [
+                (kind, includer.offered(kind, part)) for kind in other._parts for part in other.parts(kind).values()
+            ]
+            for kind, part in parts:
+                self._check_free(kind, part)
             self._included.append(other)
-            other._includers.append((self, prefix))
-            for part in parts:
-                self._put(part)
+            other._includers.append(includer)
+            for kind, part in parts:
+                self._put(kind, part)
+
+    def add(self, kind: Kind, part: Declared) -> None:
+        """Offer something that has been declared, of any kind; `tool` and its like do this.
+
+        Args:
+            kind: its kind.
+            part: the declaration.
+
+        Raises:
+            RegistrationError: there is something of the same name or address already.
+        """
+        with _lock:
+            self._check_free(kind, part)
+            self._put(kind, part)
+
+    def remove(self, kind: Kind, key: str) -> None:
+        """Take something out, and with it what is of no use without it.
+
+        Args:
+            kind: its kind.
+            key: its name or address.
+
+        Raises:
+            KeyError: there is none.
+        """
+        with _lock:
+            removed = self._parts[kind][key]
+            self._parts = {
+                of: {name: part for name, part in parts.items() if part is not removed and not part.belongs_to(removed)}
+                for of, parts in self._parts.items()
+            }
+            self._note(kind)
+            for includer in self._includers:
+                includer.registry.remove(kind, includer.offered(kind, removed).key)
 
     def remove_tool(self, name: str) -> None:
         """Take a tool out.
@@ -280,7 +329,7 @@ class Registry:
         Raises:
             KeyError: there is none of this name.
         """
-        self._remove("tools", name)
+        self.remove(TOOLS, name)
 
     def remove_resource(self, uri: str) -> None:
         """Take a resource, or a template, out, and with it what completes its variables.
@@ -288,7 +337,7 @@ class Registry:
         Raises:
             KeyError: there is none at this address.
         """
-        self._remove("resources", uri)
+        self.remove(RESOURCES, uri)
 
     def remove_prompt(self, name: str) -> None:
         """Take a prompt out, and with it what completes its arguments.
@@ -296,21 +345,22 @@ class Registry:
         Raises:
             KeyError: there is none of this name.
         """
-        self._remove("prompts", name)
+        self.remove(PROMPTS, name)
 
     def changed(self, kind: str) -> None:
         """Say that a list is another now, where this package cannot know; from any task or thread.
 
         Args:
-            kind: `tools`, `prompts` or `resources`.
+            kind: `tools`, `prompts`, `resources`, or what an extension calls its own.
 
         Raises:
             ValueError: there is no such list.
 
         Specification: server/tools#list-changed-notification
         """
-        if kind not in CHANGES or kind == "updates":
-            raise ValueError(f"{kind!r} is no list; lists: {', '.join(one for one in CHANGES if one != 'updates')}")
+        lists = [name for name, announcement in self.announcements.items() if not announcement.of_one]
+        if kind not in lists:
+            raise ValueError(f"{kind!r} is no list; lists: {', '.join(lists)}")
         self._tell(Change(kind, None))
 
     def updated(self, uri: str) -> None:
@@ -321,7 +371,7 @@ class Registry:
 
         Specification: server/resources#subscriptions
         """
-        self._tell(Change("updates", uri))
+        self._tell(Change(UPDATES, uri))
 
     def watch(self, callback: Watcher) -> Callable[[], None]:
         """Be told of all changes.
@@ -340,55 +390,47 @@ class Registry:
         for other in self._included:
             yield from other.family()
 
-    def parts(self) -> Iterator[Part]:
-        """All that is declared."""
-        for parts in self._parts.values():
-            yield from parts.values()
+    def _check_free(self, kind: Kind, part: Declared) -> None:
+        clash = kind.clash(part, self._parts.get(kind, {}))
+        if clash is not None:
+            raise RegistrationError(f"{kind.noun} {part.key!r}: {clash}")
+        for includer in self._includers:
+            includer.registry._check_free(kind, includer.offered(kind, part))
 
-    def _add(self, part: Part) -> None:
-        with _lock:
-            self._check_free(part)
-            self._put(part)
-
-    def _check_free(self, part: Part) -> None:
-        kind = _KINDS[type(part)]
-        if part.key in self._parts[kind]:
-            raise RegistrationError(f"{_NAMES[kind]} {part.key!r}: there is one of this name already")
-        if isinstance(part, Resource):
-            for other in self.resources.values():
-                if other.address == part.address:
-                    raise RegistrationError(f"resource {part.key!r}: it is the same address as {other.key!r}")
-        for includer, prefix in self._includers:
-            includer._check_free(part.within(includer, prefix))
-
-    def _put(self, part: Part) -> None:
-        kind = _KINDS[type(part)]
-        self._parts[kind] = {**self._parts[kind], part.key: part}
+    def _put(self, kind: Kind, part: Declared) -> None:
+        self._parts = {**self._parts, kind: {**self._parts.get(kind, {}), part.key: part}}
         self._note(kind)
-        for includer, prefix in self._includers:
-            includer._put(part.within(includer, prefix))
+        for includer in self._includers:
+            includer.registry._put(kind, includer.offered(kind, part))
 
-    def _remove(self, kind: str, key: str) -> None:
-        with _lock:
-            removed = self._parts[kind][key]
-            self._parts[kind] = {name: part for name, part in self._parts[kind].items() if part is not removed}
-            self._parts["completions"] = {
-                name: completion for name, completion in self.completions.items() if not completion.completes(removed)
-            }
-            self._note(kind)
-            for includer, prefix in self._includers:
-                includer._remove(kind, removed.within(includer, prefix).key)
-
-    def _note(self, kind: str) -> None:
-        self.kinds |= {kind}
+    def _note(self, kind: Kind) -> None:
+        self._known |= {kind}
         self.edition += 1
-        if kind in CHANGES:
-            self._watchers.tell(Change(kind, None))
+        for announcement in kind.announcements:
+            if not announcement.of_one:
+                self._watchers.tell(Change(announcement.change, None))
+
+    def _touch(self) -> None:
+        self.edition += 1
+        for includer in self._includers:
+            includer.registry._touch()
 
     def _tell(self, change: Change) -> None:
-        if (
-            "resources" if change.uri is not None else change.kind
-        ) in self.kinds:  # else nobody can have been promised it
-            self._watchers.tell(change)
-        for includer, _ in self._includers:
-            includer._tell(change)
+        if any(one.change == change.kind for kind in self._known for one in kind.announcements):
+            self._watchers.tell(change)  # where there is nothing of the kind, nobody can have been promised it
+        for includer in self._includers:
+            includer.registry._tell(change)
+
+
+class _Includer(NamedTuple):
+    """A registry that offers what another one declares, and how."""
+
+    registry: Registry
+    prefix: str
+    visible: tuple[Condition, ...]
+
+    def offered(self, kind: Kind, part: Declared) -> Declared:
+        try:
+            return part.within(self.registry, self.prefix, self.visible)
+        except ValueError as error:
+            raise RegistrationError(f"{kind.noun} {error}") from None

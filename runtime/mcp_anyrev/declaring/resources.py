@@ -7,7 +7,7 @@ Specification: server/resources#resource, server/resources#resource-templates
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from mcp_contract import JsonObject
@@ -26,6 +26,7 @@ from mcp_anyrev.declaring.declared import (
 )
 from mcp_anyrev.declaring.signatures import Signature, read_signature
 from mcp_anyrev.declaring.uri_templates import UriTemplate, normalized
+from mcp_anyrev.declaring.visibility import Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class ResourceOptions(TypedDict, total=False):
         meta: what is listed as its `_meta`.
         ttl_ms: for how many milliseconds a client may keep what it has read.
         cache_scope: `public` where whoever passes it on may keep it for everybody.
+        visible: the scopes that it takes to see it, or a function of who asks (a `Principal`, or None) that says whether they do.
         asks: false for a function that takes the exchange only to report, and never asks.
     """
 
@@ -61,26 +63,41 @@ class ResourceOptions(TypedDict, total=False):
     meta: JsonObject
     ttl_ms: int
     cache_scope: Literal["public", "private"]
+    visible: Visible
     asks: bool
 
 
 @dataclass(frozen=True)
 class Resource(Declared):
-    """A declared resource, or all those of a template; its key is the address or the template.
+    """A declared resource; its key is its address.
 
     Attributes:
-        address: the address or template as it is compared with others.
+        address: the address, or template of addresses, as it is compared with others.
         mime_type: of its contents, if that was said.
         hints: what a result says of being kept, in canonical form.
-        template: finds the values in an address; None for a single address.
-        optional: the variables that an address need not have.
     """
 
     address: str
     mime_type: str | None
     hints: JsonObject
-    template: UriTemplate | None
+
+
+@dataclass(frozen=True)
+class ResourceTemplate(Resource):
+    """All resources of a template, declared together; its key is the template.
+
+    Attributes:
+        template: finds the values in an address.
+        optional: the variables that an address need not have.
+    """
+
+    template: UriTemplate
     optional: frozenset[str]
+
+    @property
+    def completed_arguments(self) -> list[str]:
+        """See `Declared.completed_arguments`."""
+        return [variable.name for variable in self.template.variables]
 
     def arguments_of(self, address: str) -> JsonObject | None:
         """What its function gets for an address; None where the address is none of its own.
@@ -88,8 +105,6 @@ class Resource(Declared):
         Args:
             address: a normalized address.
         """
-        if self.template is None:
-            return {} if address == self.address else None
         values = self.template.match(address)
         if values is None:
             return None
@@ -97,10 +112,6 @@ class Resource(Declared):
             if variable.name not in values and variable.name not in self.optional:
                 return None
         return dict(values)
-
-    def within(self, registry: Registry, prefix: str) -> Resource:
-        """This resource as a registry offers it that includes the one it comes from. An address keeps its place."""
-        return replace(self, path=(registry, *self.path))
 
 
 def declare_resource(
@@ -141,19 +152,21 @@ def declare_resource(
         "size": options.get("size"),
         "annotations": None if annotations is None else plain([annotations])[0],
     }
-    return Resource(
-        key=uri,
-        description=given(told),
-        call=signature.call,
-        takes_exchange=signature.takes_exchange,
-        asks=may_ask(signature, options),
-        path=(registry,),
-        address=normalized(uri),
-        mime_type=options.get("mime_type"),
-        hints=given({"ttlMs": options.get("ttl_ms"), "cacheScope": options.get("cache_scope")}),
-        template=template,
-        optional=optional,
-    )
+    declared: dict[str, Any] = {
+        "key": uri,
+        "description": given(told),
+        "call": signature.call,
+        "takes_exchange": signature.takes_exchange,
+        "asks": may_ask(signature, options),
+        "visible": conditions_of(options.get("visible")),
+        "path": (registry,),
+        "address": normalized(uri),
+        "mime_type": options.get("mime_type"),
+        "hints": given({"ttlMs": options.get("ttl_ms"), "cacheScope": options.get("cache_scope")}),
+    }
+    if template is None:
+        return Resource(**declared)
+    return ResourceTemplate(**declared, template=template, optional=optional)
 
 
 def _check_options(options: ResourceOptions) -> None:

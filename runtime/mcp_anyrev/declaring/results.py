@@ -69,7 +69,7 @@ def tool_result(value: Any, output: JsonValidator | None) -> JsonObject:
     known = canonical()
     if known is not None and isinstance(value, known.CallToolResult):
         return _checked(dumped(value), output)
-    content = content_of(value)
+    content = None if known is None else _blocks_of(known, value)
     if content is not None:
         return _checked({"content": content}, output)
     structured, text = json_text(value)
@@ -79,8 +79,10 @@ def tool_result(value: Any, output: JsonValidator | None) -> JsonObject:
 def content_of(value: Any) -> list[JsonObject] | None:
     """The content blocks that a value is, one or a list of them; None where it is none."""
     known = canonical()
-    if known is None:  # nobody has made a content block yet
-        return None
+    return None if known is None else _blocks_of(known, value)
+
+
+def _blocks_of(known: types.ModuleType, value: Any) -> list[JsonObject] | None:
     blocks = _block_types(known)
     if isinstance(value, blocks):
         return [dumped(value)]
@@ -100,7 +102,7 @@ def json_text(value: Any) -> tuple[Any, str]:
         text = to_json(structured, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError) as error:
         raise UnusableResult(f"the result is no JSON: {error}") from None
-    if _may_hold_infinities(text):
+    if (b"NaN" in text or b"Infinity" in text) and _holds_infinities(text):
         raise UnusableResult("the result holds an infinity or NaN, which JSON has not")
     return structured, text.decode()
 
@@ -121,9 +123,7 @@ def _checked(result: JsonObject, output: JsonValidator | None) -> JsonObject:
     return result
 
 
-def _may_hold_infinities(text: bytes) -> bool:
-    if b"NaN" not in text and b"Infinity" not in text:
-        return False
+def _holds_infinities(text: bytes) -> bool:
     try:
         from_json(text, allow_inf_nan=False)
     except ValueError:

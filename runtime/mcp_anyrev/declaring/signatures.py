@@ -24,6 +24,7 @@ from mcp_anyrev.declaring.dependencies import (
 )
 from mcp_anyrev.declaring.model_schemas import schema_of
 from mcp_anyrev.declaring.threads import CallThread, Threads
+from mcp_anyrev.errors import WrongArguments
 from mcp_anyrev.exchange import Exchange
 
 RESERVED_PARAMETERS = (ANSWERS_ARGUMENT, STATE_ARGUMENT)
@@ -34,10 +35,6 @@ Call = Callable[[JsonObject, Exchange | None, Threads], Awaitable[Any]]
 _Read = Callable[[JsonObject], dict[str, Any]]
 
 
-class ArgumentFault(Exception):
-    """Arguments that the handler's own types refuse; the text names the members."""
-
-
 class Signature(NamedTuple):
     """What a function takes and gives.
 
@@ -46,7 +43,7 @@ class Signature(NamedTuple):
         takes_exchange: does it, or anything that it depends on, take the call it serves?
         asks: may it, or anything that it depends on, ask?
         returns: the annotation of what it returns, `inspect.Signature.empty` without one.
-        call: from arguments, exchange and threads to what the function returns; raises `ArgumentFault`.
+        call: from arguments, exchange and threads to what the function returns; raises `WrongArguments`.
     """
 
     input_schema: JsonObject
@@ -137,7 +134,7 @@ def _from_model(model: type[BaseModel], parameter: str) -> tuple[JsonObject, _Re
         try:
             return {parameter: validate(arguments)}
         except ValidationError as error:
-            raise ArgumentFault(describe(error)) from None
+            raise WrongArguments(describe(error)) from None
 
     return schema, read
 
@@ -162,9 +159,9 @@ def _from_parameters(name: str, own: list[inspect.Parameter], hints: Mapping[str
 
     def read(arguments: JsonObject) -> dict[str, Any]:
         try:
-            values: dict[str, Any] = validate(arguments).__dict__
+            values: dict[str, Any] = validate(arguments).__dict__  # its fields and nothing else
         except ValidationError as error:
-            raise ArgumentFault(describe(error)) from None
+            raise WrongArguments(describe(error)) from None
         return values
 
     return schema, read

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from mcp_contract import JsonObject, MissingMembers, check_input_schema, header_parameters
 from mcp_revisions import VERSIONS
@@ -17,6 +17,7 @@ from mcp_revisions import VERSIONS
 from mcp_anyrev.declaring.declared import Icons, Named, check_name, check_options, described, given, may_ask, name_of
 from mcp_anyrev.declaring.results import output_schema_of
 from mcp_anyrev.declaring.signatures import read_signature
+from mcp_anyrev.declaring.visibility import Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
 from mcp_anyrev.schemas import JsonValidator, SchemaFault
 
@@ -49,6 +50,7 @@ class ToolOptions(TypedDict, total=False):
         meta: what is listed as its `_meta`.
         min_revision: the oldest revision that it is offered on.
         schemas: `plain` for an input schema without references and composition also where a revision could have them.
+        visible: the scopes that it takes to see it, or a function of who asks (a `Principal`, or None) that says whether they do.
         wrap_output: send a result that is no object as `{"result": …}` where only an object can be sent.
         ask_in_arguments: offer it, although it asks, where questions travel in its arguments; true if not given.
         asks: false for a function that takes the exchange only to report, and never asks.
@@ -69,6 +71,7 @@ class ToolOptions(TypedDict, total=False):
     meta: JsonObject
     min_revision: str
     schemas: Literal["plain"]
+    visible: Visible
     wrap_output: bool
     ask_in_arguments: bool
     asks: bool
@@ -90,7 +93,6 @@ class Tool(Named):
         has_header_parameters: are arguments repeated in headers?
     """
 
-    kind: ClassVar[str] = "tool"
     arguments: JsonValidator
     output: JsonValidator | None
     asks_in_arguments: bool
@@ -150,6 +152,7 @@ def declare_tool(
         call=signature.call,
         takes_exchange=signature.takes_exchange,
         asks=asks,
+        visible=conditions_of(options.get("visible")),
         path=(registry,),
         arguments=arguments,
         output=output,

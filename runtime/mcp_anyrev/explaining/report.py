@@ -13,16 +13,14 @@ from mcp_contract import JsonObject
 
 from mcp_anyrev.explaining.decisions import Decision
 from mcp_anyrev.explaining.notes import Note, decided, left_out
-from mcp_anyrev.explaining.tool_notes import asking_note, tool_notes, withheld_note
+from mcp_anyrev.explaining.part_notes import part_notes, withheld_note
 from mcp_anyrev.server.offers import Offer
 from mcp_anyrev.settings import Settings
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.declaring.prompts import Prompt
     from mcp_anyrev.declaring.registry import Registry
-    from mcp_anyrev.declaring.resources import Resource
 
 _BLOCKS: dict[str, JsonObject] = {
     "audio_content": {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
@@ -36,7 +34,7 @@ class Thing:
     """Something that is declared.
 
     Attributes:
-        kind: `tool`, `resource`, `template` or `prompt`.
+        kind: `tool`, `resource`, `template`, `prompt`, or what one of another kind is called.
         name: its name or address.
         offered: is it offered?
         notes: what is changed; where it is not offered, why.
@@ -109,7 +107,7 @@ def _server_notes(registry: Registry, adapter: Adapter) -> Iterator[Note]:
     for concern, block in _BLOCKS.items():
         if getattr(adapter, concern)(block) != [block]:
             yield decided(adapter, concern, f"{block['type']} content is replaced")
-    if any(one.takes_exchange for one in (*registry.tools.values(), *registry.prompts.values())):
+    if any(part.takes_exchange for kind in registry.kinds for part in registry.parts(kind).values()):
         told: JsonObject = {"progressToken": 1, "progress": 1, "message": "…"}
         sent = adapter.encode_notification("notifications/progress", told)["params"]
         yield from (Note(f"progress: {note.what}", note.why) for note in left_out(told, sent))
@@ -117,33 +115,15 @@ def _server_notes(registry: Registry, adapter: Adapter) -> Iterator[Note]:
 
 def _things(registry: Registry, adapter: Adapter) -> Iterator[Thing]:
     offer = Offer(registry, adapter, (adapter.version,), Settings())
-    for name in registry.tools:
-        offered = offer.tools.get(name)
-        notes = tuple(tool_notes(offered, adapter)) if offered else (withheld_note(offer.withheld[name], adapter),)
-        yield Thing("tool", name, offered is not None, notes)
-    for resource in registry.resources.values():
-        kind = "resource" if resource.template is None else "template"
-        yield Thing(kind, resource.key, True, tuple(_resource_notes(resource, adapter)))
-    for prompt in registry.prompts.values():
-        yield Thing("prompt", prompt.key, True, tuple(_prompt_notes(prompt, adapter)))
-
-
-def _resource_notes(resource: Resource, adapter: Adapter) -> Iterator[Note]:
-    method, member = (
-        ("resources/list", "resources")
-        if resource.template is None
-        else ("resources/templates/list", "resourceTemplates")
-    )
-    listed = adapter.encode_result(method, {member: [resource.description]}, {})[member][0]
-    yield from left_out(resource.description, listed)
-    if resource.hints and adapter.cache_lifetime is None:
-        yield decided(adapter, "cache_lifetime", "its cache hints are left out", "a result says nothing of being kept")
-    if resource.asks:
-        yield asking_note(adapter, "resources/read")
-
-
-def _prompt_notes(prompt: Prompt, adapter: Adapter) -> Iterator[Note]:
-    listed = adapter.encode_result("prompts/list", {"prompts": [prompt.description]}, {})["prompts"][0]
-    yield from left_out(prompt.description, listed)
-    if prompt.asks:
-        yield asking_note(adapter, "prompts/get")
+    for kind in registry.kinds:
+        for key, part in registry.parts(kind).items():
+            listing = next((one for one in kind.listings if one.holds(part)), None)
+            if listing is None:  # nobody gets to see it by itself
+                continue
+            offered = offer.offered[kind].get(key)
+            notes = (
+                [withheld_note(offer.withheld[kind][key], adapter)]
+                if offered is None
+                else part_notes(kind, listing, offered, adapter)
+            )
+            yield Thing(listing.noun or kind.noun, key, offered is not None, tuple(notes))

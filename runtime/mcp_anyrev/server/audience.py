@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from mcp_contract import Json, JsonObject
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.bus import MISSED
+from mcp_anyrev.declaring.changes import UPDATES
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.bus import Bus
     from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.conversation.sessions import Session, Sessions
+    from mcp_anyrev.declaring.kinds import Announcement
+    from mcp_anyrev.declaring.registry import Registry
 
 CHANGED, UPDATED = "changed", "updated"
 """What every worker hears: the list that is another now, and the address of a resource whose contents are."""
@@ -35,8 +38,7 @@ SESSION, ENDED = "session", "ended"
 _STREAM = "stream"
 """A stream of a session has got a reader, or has lost it: the session, the stream, the worker, and which of the two."""
 
-_LISTS = ("tools", "prompts", "resources")
-_UPDATED_METHOD = "notifications/resources/updated"
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 Send = Callable[[bytes, str | None], None]
 """Puts a message on a stream; of those with the same text only one waits there."""
@@ -47,44 +49,49 @@ class Subscription:
 
     Args:
         request: the request, on whose stream they go.
-        kinds: the lists whose changes it wants.
-        uris: the resources whose updates it wants.
+        lists: the changes of lists that it wants, by what `Announcement.change` calls them.
+        uris: the addresses of the things whose changes it wants.
         end: ends it in good order.
     """
 
-    __slots__ = ("_adapter", "_identifier", "_kinds", "_outbox", "_uris", "end")
+    __slots__ = ("_adapter", "_identifier", "_lists", "_outbox", "_uris", "end")
 
     def __init__(
-        self, request: Request, kinds: Collection[str], uris: Collection[str], end: Callable[[], None]
+        self, request: Request, lists: Collection[str], uris: Collection[str], end: Callable[[], None]
     ) -> None:
         self._adapter = request.conversation.adapter
         self._outbox = request.conversation.outbox
         self._identifier: Json = request.identifier
-        self._kinds = frozenset(kinds)
+        self._lists = frozenset(lists)
         self._uris = frozenset(uris)
         self.end = end
 
-    def tell_changed(self, kind: str) -> None:
-        """Say that a list is another now, if that is wanted."""
-        if kind in self._kinds:
-            self.send_notification(_changed_method(kind), {})
+    def acknowledge(self, honoured: JsonObject, unknown: Collection[str]) -> None:
+        """Say what the client will be told of.
 
-    def tell_updated(self, uri: str) -> None:
-        """Say that the contents of a resource are, if that is wanted."""
-        if uri in self._uris:
-            self.send_notification(_UPDATED_METHOD, {"uri": uri}, uri)
+        Args:
+            honoured: what it will be, of what it wanted.
+            unknown: the members of this that no schema of a revision knows.
+        """
+        message = self._adapter.encode_notification(_ACKNOWLEDGED, {"notifications": honoured})
+        message["params"]["notifications"] |= {member: honoured[member] for member in unknown}
+        self._send(message, _ACKNOWLEDGED)
 
-    def tell_all(self) -> None:
+    def tell(self, announcement: Announcement, uri: str | None) -> None:
+        """Tell a change, if that is wanted."""
+        if uri in self._uris if announcement.of_one else announcement.change in self._lists:
+            params = {} if uri is None else {"uri": uri}
+            message = self._adapter.encode_notification(announcement.notification, params)
+            self._send(message, f"{announcement.notification} {uri}")
+
+    def tell_all(self, announcements: Collection[Announcement]) -> None:
         """Say that everything is another now."""
-        for kind in self._kinds:
-            self.tell_changed(kind)
-        for uri in self._uris:
-            self.tell_updated(uri)
+        for announcement in announcements:
+            for uri in self._uris if announcement.of_one else (None,):
+                self.tell(announcement, uri)
 
-    def send_notification(self, method: str, params: JsonObject, of: str = "") -> None:
-        """Send a notification that says which subscription it belongs to."""
-        message = self._adapter.encode_notification(method, params)
-        self._outbox.send(to_json(self._adapter.tagged_notification(message, self._identifier)), f"{method} {of}")
+    def _send(self, message: JsonObject, of: str) -> None:
+        self._outbox.send(to_json(self._adapter.tagged_notification(message, self._identifier)), of)
 
 
 class SessionStream:
@@ -121,27 +128,22 @@ class SessionStream:
         self.end = end
         self.connected = connected
 
-    def tell_changed(self, kind: str) -> None:
-        """Say that a list is another now, if the session may hear of it."""
-        self._tell(_changed_method(kind), {}, "")
-
-    def tell_updated(self, uri: str) -> None:
-        """Say that the contents of a resource are, if the session wants to know."""
-        if uri in self.session.subscriptions:
-            self._tell(_UPDATED_METHOD, {"uri": uri}, uri)
-
-    def tell_all(self) -> None:
-        """Say that everything is another now."""
-        for kind in _LISTS:
-            self.tell_changed(kind)
-        for uri in self.session.subscriptions:
-            self.tell_updated(uri)
-
-    def _tell(self, method: str, params: JsonObject, of: str) -> None:
+    def tell(self, announcement: Announcement, uri: str | None) -> None:
+        """Tell a change, if the session may hear of it, and of one thing if it wants to."""
+        if announcement.of_one and uri not in self.session.subscriptions:
+            return
         if not self.session.version or (self.adapter.waits_for_ready and not self.session.ready):
             return
+        method = announcement.notification
         if method in self.adapter.server_notifications:
-            self.send(to_json(self.adapter.encode_notification(method, params)), f"{method} {of}")
+            params = {} if uri is None else {"uri": uri}
+            self.send(to_json(self.adapter.encode_notification(method, params)), f"{method} {uri}")
+
+    def tell_all(self, announcements: Collection[Announcement]) -> None:
+        """Say that everything is another now."""
+        for announcement in announcements:
+            for uri in self.session.subscriptions if announcement.of_one else (None,):
+                self.tell(announcement, uri)
 
 
 class Audience:
@@ -151,13 +153,17 @@ class Audience:
         bus: what every worker hears.
         sessions: where sessions are.
         adapters: the revisions, by name.
+        registry: what is offered, whose changes are told.
         ttl: for how many seconds an unused session is kept.
     """
 
-    def __init__(self, bus: Bus, sessions: Sessions, adapters: Mapping[str, Adapter], ttl: float) -> None:
+    def __init__(
+        self, bus: Bus, sessions: Sessions, adapters: Mapping[str, Adapter], registry: Registry, ttl: float
+    ) -> None:
         self._bus = bus
         self._sessions = sessions
         self._adapters = adapters
+        self._registry = registry
         self._ttl = ttl
         self._subscriptions: set[Subscription] = set()
         self._streams: dict[str, list[SessionStream]] = {}
@@ -247,32 +253,32 @@ class Audience:
             for stream in list(streams):
                 stream.end()
 
-    async def _heard_change(self, kind: str) -> None:
-        for subscription in self._subscriptions:
-            subscription.tell_changed(kind)
-        for streams in self._streams.values():
-            stream = _chosen(streams)
-            if stream is not None:
-                stream.tell_changed(kind)
+    async def _heard_change(self, change: str) -> None:
+        self._tell(change, None)
 
     async def _heard_update(self, uri: str) -> None:
-        for subscription in self._subscriptions:
-            subscription.tell_updated(uri)
-        for streams in self._streams.values():
-            stream = _chosen(streams)
-            if stream is not None:
-                stream.tell_updated(uri)
+        self._tell(UPDATES, uri)
+
+    def _tell(self, change: str, uri: str | None) -> None:
+        announcement = self._registry.announcements.get(change)
+        if announcement is not None:
+            for listener in self._listeners():
+                listener.tell(announcement, uri)
 
     async def _missed_changes(self, said: None) -> None:
         """Anything may have changed: who listens is told to look at all of it again, and who is to be told is, from now on."""
         for coming in self._joining.values():
             self._welcome(coming)
-        for subscription in self._subscriptions:
-            subscription.tell_all()
+        announcements = self._registry.announcements.values()
+        for listener in self._listeners():
+            listener.tell_all(announcements)
+
+    def _listeners(self) -> Iterator[Subscription | SessionStream]:
+        yield from self._subscriptions
         for streams in self._streams.values():
             stream = _chosen(streams)
             if stream is not None:
-                stream.tell_all()
+                yield stream
 
     async def _heard_stream(self, said: list[Json]) -> None:
         session, name, worker, joined = said
@@ -305,7 +311,3 @@ def _chosen(streams: list[SessionStream]) -> SessionStream | None:
     """The stream that a message for the session goes to: the newest that is read; one that may be taken up again, if none is."""
     newest = [stream for stream in streams if not stream.newer]
     return next((stream for stream in reversed(newest) if stream.connected()), newest[-1] if newest else None)
-
-
-def _changed_method(kind: str) -> str:
-    return f"notifications/{kind}/list_changed"

@@ -10,7 +10,8 @@ import asyncio
 import logging
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any
 
 from mcp_contract import Declaration, InvalidParams, InvalidRequest, JsonObject, MethodNotFound
@@ -30,8 +31,8 @@ from mcp_anyrev.declaring.threads import Threads
 from mcp_anyrev.principal import name_of
 from mcp_anyrev.server.asking.attempts import Attempts
 from mcp_anyrev.server.audience import ENDED, SESSION, Audience
-from mcp_anyrev.server.declared_methods import DeclaredMethods
-from mcp_anyrev.server.offers import Offer
+from mcp_anyrev.server.methods import Method, Methods
+from mcp_anyrev.server.offers import Offer, announced
 from mcp_anyrev.server.quota import Quota
 from mcp_anyrev.server.subscriptions import Subscriptions
 from mcp_anyrev.settings import Settings
@@ -39,9 +40,6 @@ from mcp_anyrev.storage.keys import key
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 
 log = logging.getLogger("mcp_anyrev.server")
-
-Method = Callable[[Request], Coroutine[Any, Any, Outcome]]
-"""Answers the requests of one method; what it raises is an error, which is its answer."""
 
 NOT_AGREED = ""
 """The revision of a session that has had no handshake yet."""
@@ -86,17 +84,18 @@ class Core:
         self.bus = Bus(self.hub, registry.name)
         self.in_flight = InFlight(self.bus, limits.call_seconds)
         self.quota = Quota(limits.streams_of_principal)
-        self.audience = Audience(self.bus, self.sessions, self.adapters.by_version, settings.session_ttl_seconds)
+        self.audience = Audience(
+            self.bus, self.sessions, self.adapters.by_version, registry, settings.session_ttl_seconds
+        )
         self._lifespans = Lifespans(registry)
         self._offers: dict[str, Offer] = {}
-        attempts = Attempts(registry.name, settings, self.store, clock)
-        self._declared = DeclaredMethods(self.offer, attempts, self._lifespans, Threads(limits.threads))
+        self._attempts = Attempts(registry.name, settings, self.store, clock)
+        self._threads = Threads(limits.threads)
         self._subscriptions = Subscriptions(
             self.audience, self.bus, self.offer, self.quota, limits, listen=settings.listen
         )
-        self._methods = {version: self._methods_of(adapter) for version, adapter in self.adapters.by_version.items()}
         self.bus.hear(ENDED, self._heard_end)
-        weakref.finalize(self.bus, registry.watch(_passing_on(weakref.ref(self.bus), settings.announce)))
+        weakref.finalize(self.bus, registry.watch(_passing_on(weakref.ref(self.bus), registry, settings)))
 
     def build(self) -> None:
         """Make everything now that would otherwise be made when it is first needed."""
@@ -135,6 +134,7 @@ class Core:
         offer = self._offers.get(adapter.version)
         if offer is None or offer.edition != self.registry.edition:
             offer = Offer(self.registry, adapter, tuple(self.adapters.versions), self.settings, offer)
+            offer.methods = self._methods_of(offer)
             self._offers[adapter.version] = offer
         return offer
 
@@ -146,11 +146,14 @@ class Core:
         """
         conversation, method = request.conversation, request.method
         adapter, session = conversation.adapter, conversation.session
-        answer, offer = self._methods[adapter.version].get(method), self.offer(adapter)
-        if answer is None or method in offer.missing_methods:
+        offer = self.offer(adapter)
+        answer = offer.methods.get(method)
+        if answer is None or method not in adapter.client_requests:
             adapter.check_meta(request.message)
-            raise MethodNotFound(f"this server has no method {method!r}")
-        adapter.check_request(request.message)
+            if answer is None:
+                raise MethodNotFound(f"this server has no method {method!r}")
+        else:
+            adapter.check_request(request.message)
         request.signature = offer.server
         if session is None:
             request.client = adapter.client_declaration(request.params, None)
@@ -185,14 +188,18 @@ class Core:
         self.in_flight.end_session(session)
         self.audience.end_session(session)
 
-    def _methods_of(self, adapter: Adapter) -> Mapping[str, Method]:
-        methods: dict[str, Method] = {
-            _PING: self._ping,
-            adapter.description_method: self._describe,
-            **self._declared.methods,
-            **self._subscriptions.methods,
+    def _methods_of(self, offer: Offer) -> Mapping[str, Method]:
+        """What answers requests, by their methods. Hooks stand around all but a ping and the handshake."""
+        declared = Methods(self.registry, offer, self._attempts, self._lifespans, self._threads)
+        others = {**self._subscriptions.methods, **dict.fromkeys(offer.subscribing, self._subscriptions.change)}
+        if self.registry.hooks:
+            others = {name: partial(declared.surrounded, answer) for name, answer in others.items()}
+        own = {**others, _PING: self._ping, offer.adapter.description_method: self._describe}
+        return {
+            **{name: answer for name, answer in own.items() if name in offer.adapter.client_requests},
+            **dict.fromkeys(offer.listings, declared.list),
+            **dict.fromkeys(offer.uses, declared.use),
         }
-        return {name: answer for name, answer in methods.items() if name in adapter.client_requests}
 
     async def _ping(self, request: Request) -> Outcome:
         return Result({})
@@ -245,12 +252,12 @@ def _agreed_already() -> InvalidRequest:
     return InvalidRequest("this connection has had its handshake; open another for another one")
 
 
-def _passing_on(bus: weakref.ref[Bus], announced: Collection[str]) -> Callable[[Change], None]:
+def _passing_on(bus: weakref.ref[Bus], registry: Registry, settings: Settings) -> Callable[[Change], None]:
     """A registry may outlive its server, so it does not keep it."""
 
     def pass_on(change: Change) -> None:
         found = bus()
-        if found is not None and change.kind in announced:
+        if found is not None and change.kind in announced(registry.kinds, settings):
             found.say_soon({"changed": change.kind} if change.uri is None else {"updated": change.uri})
 
     return pass_on

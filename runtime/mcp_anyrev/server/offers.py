@@ -1,82 +1,39 @@
-"""What one revision gets of a registry: made once, and again when the registry changes.
+"""What one revision gets of a registry, made once and again when the registry changes, and what of it one who asks sees.
 
-Rule: whatever does not depend on the request is made here, so that a call finds it ready. What a revision does not get is kept with
-the reason, so that it can be explained.
+Rule: whatever does not depend on the request is made here, so that a request finds it ready. What a revision does not get is kept with
+the reason, so that it can be explained. Lists, calls, subscriptions and completions all go by the same view, and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mcp_contract import JsonObject, Loss, NotSimplifiable
-from mcp_revisions import VERSIONS
+from cachetools import LRUCache
+from mcp_contract import JsonObject
 from pydantic_core import to_json
 
-from mcp_anyrev.declaring.output_schemas import is_object_schema, wrapped_schema
-from mcp_anyrev.declaring.prompts import PROMPT
-from mcp_anyrev.declaring.uri_templates import is_usable, normalized
+from mcp_anyrev.declaring.kinds import RESOURCES, Announcement, Kind, Listing, Offered, Withheld
+from mcp_anyrev.declaring.visibility import Condition, holds
 from mcp_anyrev.server.pages import Pages
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.declaring.declared import Declared
     from mcp_anyrev.declaring.registry import Registry
-    from mcp_anyrev.declaring.resources import Resource
-    from mcp_anyrev.declaring.tools import Tool
+    from mcp_anyrev.principal import Principal
+    from mcp_anyrev.server.methods import Method
     from mcp_anyrev.settings import Settings
 
-METHODS: Mapping[str, tuple[str, ...]] = {
-    "tools": ("tools/list", "tools/call"),
-    "resources": (
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-        "resources/subscribe",
-        "resources/unsubscribe",
-    ),
-    "prompts": ("prompts/list", "prompts/get"),
-    "completions": ("completion/complete",),
-}
-"""The methods that there are only where there is, or has been, something of a kind."""
+_MOST_VIEWS = 64
+"""How many views of one revision are kept; one more pushes out the one that was used least recently."""
 
-
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """Why a revision does not get a tool.
-
-    Attributes:
-        reason: in words that go on from "because".
-        concern: the question of the inventory whose answer decided, or the option of the declaration.
-    """
-
-    reason: str
-    concern: str
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedTool:
-    """A tool as a revision gets it.
-
-    Attributes:
-        tool: the declared tool.
-        listed: what is listed of it, in canonical form.
-        losses: what its input schema has lost.
-        wraps_output: is a result that is no object wrapped?
-        direct: does a call need nothing but its arguments?
-    """
-
-    tool: Tool
-    listed: JsonObject
-    losses: tuple[Loss, ...]
-    wraps_output: bool
-    direct: bool
+_NOTHING: Mapping[str, Any] = {}
 
 
 class Offer:
-    """What is offered on one revision.
+    """What is offered on one revision, to everybody together.
 
     Args:
         registry: what is declared.
@@ -87,14 +44,22 @@ class Offer:
 
     Attributes:
         edition: the state of the registry that this was made of.
-        tools: the tools that are offered, by name, in the order of their declaration.
-        withheld: the tools that are not, by name, with the reason.
-        prompts: the prompts, by name, in the order of their declaration.
-        missing_methods: the methods that this server does not have, since it offers nothing of their kind.
+        adapter: the revision.
+        page_size: the most things in one page of a list.
+        offered: what is offered, by kind and key, in the order of the declarations.
+        withheld: what is not, by kind and key, with the reason.
+        listings: the lists that there are, by the methods that ask for them, each with its kind.
+        uses: the kinds whose things a method uses, by the method.
+        announcements: the changes that clients can be told of, each with its kind.
+        subscribing: the change of one thing of which a session can have itself told by a method, by the method.
         capabilities: what the server declares, in canonical form.
         server: who the server is, as the revision has it.
         description: the finished result of a request that asks for a description of the server, as JSON.
+        everything: the view of who sees everything.
+        methods: what answers requests, by their methods; from whoever serves it.
     """
+
+    methods: Mapping[str, Method] = MappingProxyType({})
 
     def __init__(
         self,
@@ -105,42 +70,95 @@ class Offer:
         earlier: Offer | None = None,
     ) -> None:
         self.edition = registry.edition
-        self._adapter = adapter
-        self._page_size = settings.page_size
+        self.adapter = adapter
+        self.page_size = settings.page_size
         self.server = adapter.encode_implementation(registry.server)
-        self.withheld: dict[str, Withheld] = {}
-        known: Mapping[str, OfferedTool] = {} if earlier is None else earlier.tools
-        self.tools: dict[str, OfferedTool] = self._offered_tools(registry, known)
-        self.prompts = registry.prompts
-        self.completions = registry.completions
-        self.resources = registry.resources
-        self._at_address = {
-            resource.address: resource for resource in self.resources.values() if resource.template is None
-        }
-        self._templates = [resource for resource in self.resources.values() if resource.template is not None]
-        absent = METHODS.keys() - registry.kinds
-        self.missing_methods = frozenset(method for kind in absent for method in METHODS[kind])
-        self._pages = {
-            "tools/list": self._listed("tools/list", "tools", {n: one.listed for n, one in self.tools.items()}),
-            "prompts/list": self._listed("prompts/list", "prompts", _descriptions(self.prompts)),
-            "resources/list": self._listed("resources/list", "resources", _descriptions(self._at_address)),
-            "resources/templates/list": self._listed(
-                "resources/templates/list",
-                "resourceTemplates",
-                {resource.key: resource.description for resource in self._templates},
-            ),
-        }
-        self.capabilities = capabilities_of(registry, settings)
+        self.offered: dict[Kind, dict[str, Offered]] = {}
+        self.withheld: dict[Kind, dict[str, Withheld]] = {}
+        self.listings: dict[str, tuple[Kind, Listing]] = {}
+        self.uses: dict[str, Kind] = {}
+        self.announcements: list[tuple[Kind, Announcement]] = []
+        self.subscribing: dict[str, Announcement] = {}
+        kinds = registry.kinds
+        told = announced(kinds, settings)
+        for kind in kinds:
+            self._add(kind, registry.parts(kind), {} if earlier is None else earlier.offered.get(kind, {}))
+            if kind.is_native(adapter):
+                self._add_methods(kind, told)
+        self.capabilities = _capabilities(registry, kinds, told)
         described = adapter.description_result(registry.server, self.capabilities, registry.instructions, served)
         self.description = to_json(adapter.encode_result(adapter.description_method, described, self.server))
+        self.everything = View(self, self.offered)
+        parts = [one.part for offered in self.offered.values() for one in offered.values()]
+        self._conditions = tuple(dict.fromkeys(condition for part in parts for condition in part.visible))
+        self._views: LRUCache[tuple[bool, ...], View] = LRUCache(_MOST_VIEWS)
 
-    @property
-    def losses(self) -> dict[str, tuple[Loss, ...]]:
-        """What the input schemas of the offered tools have lost, by the names of the tools that have lost something."""
-        return {name: one.losses for name, one in self.tools.items() if one.losses}
+    def view(self, principal: Principal | None) -> View:
+        """What one who asks sees of it; None is nobody in particular."""
+        if not self._conditions:
+            return self.everything
+        met = tuple(holds(condition, principal) for condition in self._conditions)
+        view = self._views.get(met)
+        if view is None:
+            view = self._views[met] = self._seen(dict(zip(self._conditions, met, strict=True)))
+        return view
 
-    def page(self, method: str, cursor: str | None) -> bytes:
-        """The finished result of a request for a list, as JSON.
+    def _seen(self, met: Mapping[Condition, bool]) -> View:
+        return View(
+            self,
+            {
+                kind: {
+                    key: one for key, one in offered.items() if all(met[condition] for condition in one.part.visible)
+                }
+                for kind, offered in self.offered.items()
+            },
+        )
+
+    def _add(self, kind: Kind, parts: Mapping[str, Any], earlier: Mapping[str, Offered]) -> None:
+        offered, withheld = self.offered.setdefault(kind, {}), self.withheld.setdefault(kind, {})
+        native = kind.is_native(self.adapter)
+        for key, part in parts.items():
+            known = earlier.get(key)
+            if known is not None and known.part is part and known.alone == part.stands_alone:
+                offered[key] = known
+                continue
+            made = kind.offered(part, self.adapter) if native else _of_no_such_kind(kind)
+            if isinstance(made, Withheld):
+                withheld[key] = made
+            else:
+                offered[key] = made
+
+    def _add_methods(self, kind: Kind, told: Collection[str]) -> None:
+        self.listings |= {one.method: (kind, one) for one in kind.listings if kind.has_method(self.adapter, one.method)}
+        self.uses |= {method: kind for method in kind.methods if kind.has_method(self.adapter, method)}
+        for announcement in kind.announcements:
+            if announcement.change in told:
+                self.announcements.append((kind, announcement))
+                for method in announcement.subscribing or ():
+                    if kind.has_method(self.adapter, method):
+                        self.subscribing[method] = announcement
+
+
+class View:
+    """What of an offer one who asks sees.
+
+    Args:
+        offer: the offer.
+        offered: those things of it.
+    """
+
+    __slots__ = ("_finished", "_offer", "_pages", "adapter", "indexes", "offered")
+
+    def __init__(self, offer: Offer, offered: Mapping[Kind, Mapping[str, Offered]]) -> None:
+        self.adapter = offer.adapter
+        self.offered = offered
+        self._offer = offer
+        self.indexes: Mapping[Kind, Any] = _Indexes({kind: kind.index(those) for kind, those in offered.items()})
+        self._pages: dict[str, Pages] = {}
+        self._finished: dict[tuple[str, str | None], bytes] = {}
+
+    def page(self, method: str, cursor: str | None) -> JsonObject:
+        """The result of a request for a list, in canonical form.
 
         Args:
             method: the method of the request.
@@ -149,100 +167,65 @@ class Offer:
         Raises:
             InvalidParams: it is no cursor of this list.
         """
-        if cursor == "" and self._adapter.empty_cursor_ends:  # no cursor here, so it stands for none
-            cursor = None
-        return self._pages[method].page(cursor)
+        kind, listing = self._offer.listings[method]
+        if method not in self._pages:
+            listed = {key: one.listed for key, one in self.offered[kind].items() if listing.holds(one.part)}
+            self._pages[method] = Pages(listed, self._offer.page_size)
+        page = self._pages[method].page(None if cursor == "" and self.adapter.empty_cursor_ends else cursor)
+        result: JsonObject = {listing.member: list(page.items)}
+        return result if page.following is None else {**result, "nextCursor": page.following}
 
-    def resource(self, uri: str) -> tuple[Resource, JsonObject] | None:
-        """The resource at an address with the arguments of its function; None where there is none.
+    def finished_page(self, method: str, cursor: str | None) -> bytes:
+        """The same, finished as the revision has it, as JSON."""
+        finished = self._finished.get((method, cursor))
+        if finished is None:
+            result = filled(self.adapter, method, self.page(method, cursor))
+            encoded = self.adapter.encode_result(method, result, self._offer.server)
+            finished = self._finished[method, cursor] = to_json(encoded)
+        return finished
 
-        Where several templates have the address, the one that was declared first counts.
-        """
-        if not is_usable(uri):
-            return None
-        address = normalized(uri)
-        fixed = self._at_address.get(address)
-        if fixed is not None:
-            return fixed, {}
-        for resource in self._templates:
-            arguments = resource.arguments_of(address)
-            if arguments is not None:
-                return resource, arguments
-        return None
-
-    def arguments_of(self, kind: str, of: str) -> Collection[str]:
-        """The arguments of a prompt, or the variables of a template, that a client wants to have completed."""
-        if kind == PROMPT:
-            prompt = self.prompts.get(of)
-            return () if prompt is None else prompt.arguments.keys()
-        resource = self.resources.get(of)
-        if resource is None or resource.template is None:
-            return ()
-        return [variable.name for variable in resource.template.variables]
-
-    def _offered_tools(self, registry: Registry, earlier: Mapping[str, OfferedTool]) -> dict[str, OfferedTool]:
-        offered = {}
-        for name, tool in registry.tools.items():
-            known = earlier.get(name)
-            if known is not None and known.tool is tool and known.direct == _is_direct(tool):
-                offered[name] = known
-                continue
-            try:
-                made = self._offered(tool)
-            except NotSimplifiable as error:
-                made = Withheld(f"its input schema cannot be simplified: {error}", "input_schema")
-            if isinstance(made, Withheld):
-                self.withheld[name] = made
-            else:
-                offered[name] = made
-        return offered
-
-    def _offered(self, tool: Tool) -> OfferedTool | Withheld:
-        adapter = self._adapter
-        if tool.min_revision is not None and VERSIONS.index(adapter.version) > VERSIONS.index(tool.min_revision):
-            return Withheld(f"it is declared for {tool.min_revision} and later", "min_revision")
-        if tool.asks and adapter.asks_in_arguments and not tool.asks_in_arguments:
-            return Withheld("it asks, and was not to ask in its arguments", "asks_in_arguments")
-        without_headers = adapter.header_annotations(tool.description["inputSchema"])
-        simplified = adapter.input_schema(without_headers.schema, tool.plain_schema)
-        listed = {**tool.description, "inputSchema": simplified.schema}
-        if tool.asks:
-            listed["inputSchema"] = adapter.answer_arguments(simplified.schema)
-        wraps = tool.wraps_output and adapter.wraps_output
-        output_schema = tool.description.get("outputSchema")
-        if wraps and output_schema is not None and not is_object_schema(output_schema):
-            listed["outputSchema"] = wrapped_schema(output_schema)
-        return OfferedTool(tool, listed, without_headers.losses + simplified.losses, wraps, _is_direct(tool))
-
-    def _listed(self, method: str, member: str, described: Mapping[str, JsonObject]) -> Pages:
-        def finish(items: Sequence[JsonObject], following: str | None) -> bytes:
-            result: dict[str, Any] = {member: list(items)}
-            if following is not None:
-                result["nextCursor"] = following
-            return to_json(self._adapter.encode_result(method, result, self.server))
-
-        return Pages(list(described.values()), list(described), self._page_size, finish)
+    def hides(self, uri: str) -> bool:
+        """Is there a resource at an address, but not for who asks?"""
+        whole = self._offer.everything
+        return (
+            self is not whole
+            and self.indexes[RESOURCES].find(uri) is None
+            and whole.indexes[RESOURCES].find(uri) is not None
+        )
 
 
-def capabilities_of(registry: Registry, settings: Settings) -> JsonObject:
+def filled(adapter: Adapter, method: str, result: JsonObject) -> JsonObject:
+    """A finished result of a method that no schema knows, with what every finished result states."""
+    if method in adapter.client_requests or adapter.result_type is None:
+        return result
+    return {"resultType": adapter.result_type, **result}
+
+
+def announced(kinds: Collection[Kind], settings: Settings) -> frozenset[str]:
+    """The changes that clients are told of: those that the settings name, and those that extensions bring."""
+    if not settings.listen:  # what cannot be heard is not announced
+        return frozenset()
+    brought = {one.change for kind in kinds if kind.extension is not None for one in kind.announcements}
+    return frozenset((*brought, *settings.announce))
+
+
+class _Indexes(dict[Kind, Any]):
+    """Indexes by kind; of a kind of which there is nothing, an empty one."""
+
+    def __missing__(self, kind: Kind) -> Any:
+        return kind.index(_NOTHING)
+
+
+def _of_no_such_kind(kind: Kind) -> Withheld:
+    return Withheld(f"the revision has nothing of the kind {kind.name}", None)
+
+
+def _capabilities(registry: Registry, kinds: Collection[Kind], told: Collection[str]) -> JsonObject:
     """What a server declares: what it has, and what changes of it it announces. In canonical form, for all revisions."""
-    announced = set(settings.announce if settings.listen else ())  # what cannot be heard is not announced
     capabilities: JsonObject = {}
-    for kind in ("tools", "prompts", "resources"):
-        if kind in registry.kinds:
-            capabilities[kind] = {"listChanged": True} if kind in announced else {}
-    if "resources" in capabilities and "updates" in announced:
-        capabilities["resources"]["subscribe"] = True
-    if "completions" in registry.kinds:
-        capabilities["completions"] = {}
-    if any(part.takes_exchange for part in registry.parts()):
+    for kind in kinds:
+        for member, declared in kind.declares(told).items():
+            capabilities[member] = {**capabilities.get(member, {}), **declared}
+    if any(part.takes_exchange for kind in kinds for part in registry.parts(kind).values()):
         capabilities["logging"] = {}
     return capabilities
-
-
-def _descriptions(parts: Mapping[str, Declared]) -> dict[str, JsonObject]:
-    return {part.key: part.description for part in parts.values()}
-
-
-def _is_direct(tool: Tool) -> bool:
-    return not tool.takes_exchange and all(one.hook is None and one.lifespan is None for one in tool.path)

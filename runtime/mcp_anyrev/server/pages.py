@@ -9,36 +9,42 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from mcp_contract import InvalidParams, JsonObject
 
 
-class Pages:
-    """The finished pages of a list.
+class Page(NamedTuple):
+    """A page of a list.
 
-    Args:
-        items: what is listed, in its order.
-        keys: what each item is found by.
-        size: the most items in one page.
-        finish: from the items of a page and the cursor of the next one, if there is one, to the result as JSON.
+    Attributes:
+        items: what is in it.
+        following: the cursor of the next one; None for the last.
     """
 
-    def __init__(
-        self,
-        items: Sequence[JsonObject],
-        keys: Sequence[str],
-        size: int,
-        finish: Callable[[Sequence[JsonObject], str | None], bytes],
-    ) -> None:
+    items: Sequence[JsonObject]
+    following: str | None
+
+
+class Pages:
+    """The pages of a list.
+
+    Args:
+        listed: what is listed, by what each item is found by, in its order.
+        size: the most items in one page.
+    """
+
+    def __init__(self, listed: Mapping[str, JsonObject], size: int) -> None:
+        items, keys = list(listed.values()), list(listed)
         starts = range(0, len(items), size) or (0,)
         cursors = [None if start == 0 else _cursor(start, keys[:start]) for start in starts]
-        self._pages: dict[str | None, bytes] = {
-            cursor: finish(items[start : start + size], following)
+        self._pages = {
+            cursor: Page(items[start : start + size], following)
             for cursor, start, following in zip(cursors, starts, [*cursors[1:], None], strict=True)
         }
 
-    def page(self, cursor: str | None) -> bytes:
+    def page(self, cursor: str | None) -> Page:
         """The page at a cursor, the first one without.
 
         Raises:

@@ -7,13 +7,14 @@ Specification: basic/patterns/subscriptions#opening-a-stream
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from mcp_contract import InvalidParams, InvalidRequest, JsonObject, MethodNotFound
+from mcp_contract import InvalidParams, InvalidRequest, JsonObject, MethodNotFound, ResourceNotFound
 
 from mcp_anyrev.conversation.outcomes import Outcome, Result
 from mcp_anyrev.principal import name_of
+from mcp_anyrev.server.asking.capabilities import undeclared
 from mcp_anyrev.server.audience import SESSION, Subscription
 
 if TYPE_CHECKING:
@@ -23,12 +24,10 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.conversation.sessions import Session
     from mcp_anyrev.server.audience import Audience
+    from mcp_anyrev.server.methods import Method
     from mcp_anyrev.server.offers import Offer
     from mcp_anyrev.server.quota import Quota
     from mcp_anyrev.settings import Limits
-
-ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-_LISTS = ("tools", "prompts", "resources")
 
 
 class Subscriptions:
@@ -58,34 +57,28 @@ class Subscriptions:
         self._offer = offer
         self._limits = limits
         self._quota = quota
-        methods: dict[str, Callable[[Request], Coroutine[Any, Any, Outcome]]] = {
-            "resources/subscribe": self._subscribe,
-            "resources/unsubscribe": self._unsubscribe,
-            "logging/setLevel": self._set_log_level,
-        }
+        methods: dict[str, Method] = {"logging/setLevel": self._set_log_level}
         if listen:
             methods["subscriptions/listen"] = self._listen
-        self.methods: Mapping[str, Callable[[Request], Coroutine[Any, Any, Outcome]]] = methods
+        self.methods: Mapping[str, Method] = methods
 
     async def _listen(self, request: Request) -> Outcome:
         """Hold a stream of changes open, until either side ends it."""
-        adapter = request.conversation.adapter
-        wanted = request.params["notifications"]
-        if len(wanted.get("resourceSubscriptions", ())) > self._limits.subscriptions:
-            raise InvalidParams(f"at most {self._limits.subscriptions} resources in one subscription")
-        honoured = self._honoured(adapter, wanted)
-        kinds = [kind for kind in _LISTS if f"{kind}ListChanged" in honoured]
+        adapter, most = request.conversation.adapter, self._limits.subscriptions
+        offer = self._offer(adapter)
+        honoured = self._honoured(offer, request)
+        lists = {one.change for _, one in offer.announcements if one.wanted in honoured and not one.of_one}
+        uris = {uri for _, one in offer.announcements if one.of_one for uri in honoured.get(one.wanted, ())}
+        if len(uris) > most:
+            raise InvalidParams(f"at most {most} resources in one subscription")
         ended = asyncio.get_running_loop().create_future()
-        subscription = Subscription(
-            request,
-            kinds,
-            honoured.get("resourceSubscriptions", ()),
-            lambda: None if ended.done() else ended.set_result(None),
-        )
+        subscription = Subscription(request, lists, uris, lambda: None if ended.done() else ended.set_result(None))
         request.endless = True
         with self._quota.one_more(name_of(request.conversation.principal)):
             await self._bus.ready()
-            subscription.send_notification(ACKNOWLEDGED, {"notifications": honoured})
+            # What an extension wants to be told, no schema knows, so no adapter lets it through.
+            by_extensions = {one.wanted for kind, one in offer.announcements if kind.extension is not None}
+            subscription.acknowledge(honoured, by_extensions & honoured.keys())
             if honoured and not self._audience.ending:
                 self._audience.subscribe(subscription)
                 try:
@@ -94,29 +87,28 @@ class Subscriptions:
                     self._audience.unsubscribe(subscription)
         return Result(adapter.listening_result(request.identifier))
 
-    async def _subscribe(self, request: Request) -> Outcome:
-        """Have a session told of the updates of a resource."""
-        self._check_declared(request, "resources", "subscribe")
+    async def change(self, request: Request) -> Outcome:
+        """Have a session told of the changes of one thing, or no longer."""
+        conversation = request.conversation
+        offer = self._offer(conversation.adapter)
         uri, most = request.params["uri"], self._limits.subscriptions
+        subscribing = offer.subscribing[request.method].subscribing
+        wants = subscribing is not None and request.method == subscribing[0]
+        if wants and offer.view(conversation.principal).hides(uri):
+            raise ResourceNotFound(uri)
 
-        def more(session: Session) -> JsonObject:
-            if len(session.subscriptions) >= most and uri not in session.subscriptions:
+        def changed(session: Session) -> JsonObject:
+            others = [one for one in session.subscriptions if one != uri]
+            if wants and len(others) >= most:
                 raise InvalidParams(f"a session subscribes to at most {most} resources")
-            return {"subscriptions": [*(one for one in session.subscriptions if one != uri), uri]}
+            return {"subscriptions": [*others, uri] if wants else others}
 
-        return await self._changed(request, more)
-
-    async def _unsubscribe(self, request: Request) -> Outcome:
-        """Have a session told no longer; nothing happens where it was not."""
-        self._check_declared(request, "resources", "subscribe")
-        uri = request.params["uri"]
-        return await self._changed(
-            request, lambda session: {"subscriptions": [one for one in session.subscriptions if one != uri]}
-        )
+        return await self._changed(request, changed)
 
     async def _set_log_level(self, request: Request) -> Outcome:
         """Set from which level on a session gets log messages."""
-        self._check_declared(request, "logging")
+        if "logging" not in self._offer(request.conversation.adapter).capabilities:
+            raise MethodNotFound(f"this server does not offer {request.method}")
         return await self._changed(request, lambda session: {"level": request.params["level"]})
 
     async def _changed(self, request: Request, change: Callable[[Session], JsonObject]) -> Outcome:
@@ -127,19 +119,21 @@ class Subscriptions:
         await self._bus.say({SESSION: session.name})
         return Result({})
 
-    def _check_declared(self, request: Request, *path: str) -> None:
-        declared: Any = self._offer(request.conversation.adapter).capabilities
-        for member in path:
-            declared = declared.get(member) if isinstance(declared, dict) else None
-        if declared is None:
-            raise MethodNotFound(f"this server does not offer {request.method}")
-
-    def _honoured(self, adapter: Adapter, wanted: JsonObject) -> JsonObject:
-        declared = self._offer(adapter).capabilities
+    def _honoured(self, offer: Offer, request: Request) -> JsonObject:
+        """What of what a client wants to be told of it will be."""
+        adapter, wanted = offer.adapter, request.params["notifications"]
+        view = offer.view(request.conversation.principal)
         honoured: JsonObject = {}
-        for kind in _LISTS:
-            if wanted.get(f"{kind}ListChanged") and declared.get(kind, {}).get("listChanged"):
-                honoured[f"{kind}ListChanged"] = True
-        if wanted.get("resourceSubscriptions") and declared.get("resources", {}).get("subscribe"):
-            honoured["resourceSubscriptions"] = wanted["resourceSubscriptions"]
+        for kind, announcement in offer.announcements:
+            value = wanted.get(announcement.wanted)
+            if not value:
+                continue
+            if kind.extension is not None and undeclared(
+                adapter, request.client.capabilities, ("extensions", kind.extension)
+            ):
+                continue
+            if announcement.of_one:
+                value = [uri for uri in value if not view.hides(uri)]
+            if value:
+                honoured[announcement.wanted] = value
         return honoured

@@ -17,6 +17,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from mcp_anyrev.errors import ToolError
 from mcp_anyrev.questions import Answer, Question
 from mcp_anyrev.server.asking.request_state import Unfinished
+from mcp_anyrev.server.asking.ways import Way, way_of
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -65,8 +66,13 @@ class Asker:
             if answer is not None:
                 answers[key] = answer
                 continue
-            self._check(question)
-            if question.method in self._adapter.server_requests:
+            way = self._way(question)
+            if way is None:
+                raise CannotAsk(f"{self._method} cannot ask anything in the negotiated revision")
+            missing = question.undeclared(self._adapter, self._capabilities)
+            if missing is not None:
+                refuse_undeclared(self._adapter, missing)
+            if way is Way.PUSHED:
                 pushed.append(key)
             else:
                 self._pending[key] = question
@@ -99,7 +105,7 @@ class Asker:
         if known is not None and known[0] == digest:
             return question.judge(self._adapter, known[1])
         # Where the answers are arguments, a model could fill in a form that nobody has seen.
-        unasked = question.unasked and self._adapter.can_ask
+        unasked = question.unasked and self._way(question) is Way.RESULT
         if key not in self._given or not (unasked or self.unfinished.open.get(key) == digest):
             return None
         answer = question.judge(self._adapter, self._given[key])
@@ -120,15 +126,8 @@ class Asker:
                 self.unfinished.answered[key] = (questions[key].digest, questions[key].kept(answer))
         return answers
 
-    def _check(self, question: Question[Any]) -> None:
-        adapter = self._adapter
-        if question.method not in adapter.server_requests:
-            ends = question.method in adapter.embedded_requests or adapter.asks_in_arguments
-            if not ends or not adapter.askable_methods.get(self._method):
-                raise CannotAsk(f"{self._method} cannot ask anything in the negotiated revision")
-        missing = question.undeclared(adapter, self._capabilities)
-        if missing is not None:
-            refuse_undeclared(adapter, missing)
+    def _way(self, question: Question[Any]) -> Way | None:
+        return way_of(self._adapter, self._method, question.method)
 
 
 def refuse_undeclared(adapter: Adapter, missing: JsonObject) -> NoReturn:

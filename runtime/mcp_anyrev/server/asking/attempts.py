@@ -22,6 +22,7 @@ from mcp_anyrev.server.asking.asking import Asker, Suspended
 from mcp_anyrev.server.asking.pushing import Pusher
 from mcp_anyrev.server.asking.request_state import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
 from mcp_anyrev.server.asking.sealing import Seal
+from mcp_anyrev.server.asking.ways import Way, way_of
 from mcp_anyrev.server.exchange import RequestExchange
 
 if TYPE_CHECKING:
@@ -79,8 +80,9 @@ class Attempts:
         conversation, params = request.conversation, request.params
         adapter, owner = conversation.adapter, name_of(conversation.principal)
         pusher = Pusher(conversation, self._settings.ask_timeout_seconds)
-        ends = asks and not adapter.can_push_ask and adapter.askable_methods.get(request.method, False)
-        keeper: Keeper = self._sealed if adapter.can_ask else self._stored
+        way = way_of(adapter, request.method) if asks else None
+        ends = way in (Way.RESULT, Way.ARGUMENTS)
+        keeper: Keeper = self._sealed if way is Way.RESULT else self._stored
         purpose, unfinished, given, own = b"", Unfinished(), _NONE_GIVEN, params
         if ends:
             own, given, state = adapter.read_answers(params)
@@ -95,7 +97,7 @@ class Attempts:
                 return Result(await work(own, RequestExchange(asker, request, asks=asks)))
             except Suspended:
                 questions = asker.outcome()
-            if ends and (questions or adapter.can_ask):
+            if ends and (questions or way is Way.RESULT):
                 break
             await asyncio.sleep(next(pauses))
         return Questions(questions, await keeper.save(unfinished, purpose, once, owner_of(owner)))

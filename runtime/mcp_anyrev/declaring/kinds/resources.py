@@ -1,0 +1,137 @@
+"""Resources: listed, one by one or by template, and read.
+
+Rule: an address is compared as an address, whichever way it is written; where several templates have it, the one that was declared
+first counts.
+Specification: server/resources
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from mcp_contract import JsonObject, ResourceNotFound
+
+from mcp_anyrev.declaring.changes import UPDATES
+from mcp_anyrev.declaring.contents import resource_result
+from mcp_anyrev.declaring.kinds.kind import Announcement, Changed, Kind, Listing, Offered, Use, View
+from mcp_anyrev.declaring.resources import Resource, ResourceTemplate
+from mcp_anyrev.declaring.uri_templates import is_usable, normalized
+
+if TYPE_CHECKING:
+    from mcp_revisions.protocol import Adapter
+
+    from mcp_anyrev.declaring.threads import Threads
+    from mcp_anyrev.exchange import Exchange
+
+
+class Addresses:
+    """What resources are found by.
+
+    Args:
+        offered: those that are offered, by their keys.
+    """
+
+    __slots__ = ("_fixed", "_templates", "by_key")
+
+    def __init__(self, offered: Mapping[str, Offered]) -> None:
+        self.by_key = offered
+        self._fixed: dict[str, Offered] = {}
+        self._templates: list[Offered] = []
+        for one in offered.values():
+            if isinstance(one.part, ResourceTemplate):
+                self._templates.append(one)
+            else:
+                self._fixed[one.part.address] = one
+
+    def find(self, uri: str) -> tuple[Offered, JsonObject] | None:
+        """The resource at an address with the arguments of its function; None where there is none."""
+        if not is_usable(uri):
+            return None
+        address = normalized(uri)
+        fixed = self._fixed.get(address)
+        if fixed is not None:
+            return fixed, {}
+        for one in self._templates:
+            arguments = one.part.arguments_of(address)
+            if arguments is not None:
+                return one, arguments
+        return None
+
+
+class Reading(Use):
+    """Reading a resource."""
+
+    __slots__ = ("_values",)
+
+    part: Resource
+    target: str
+
+    def __init__(self, offered: Offered, uri: str, values: JsonObject) -> None:
+        super().__init__(offered, uri)
+        self._values = values
+
+    @property
+    def label(self) -> str:
+        """See `Use.label`."""
+        return "the resource"
+
+    async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
+        """See `Use.run`."""
+        return resource_result(self.part, self.target, await self.part.call(self._values, exchange, threads))
+
+    def wrong(self, words: str) -> JsonObject:
+        """See `Use.wrong`: the values come from the address, so it is none of these resources."""
+        raise ResourceNotFound(self.target)
+
+
+class Resources(Kind):
+    """What is peculiar to resources."""
+
+    def clash(self, part: Resource, others: Mapping[str, Resource]) -> str | None:
+        """See `Kind.clash`."""
+        for other in others.values():
+            if other.address == part.address and other.key != part.key:
+                return f"it is the same address as {other.key!r}"
+        return super().clash(part, others)
+
+    def changed(self, offered: Offered, adapter: Adapter, sent: JsonObject) -> Iterator[Changed]:
+        """See `Kind.changed`."""
+        if offered.part.hints and adapter.cache_lifetime is None:
+            yield Changed("its cache hints are left out", "a result says nothing of being kept", "cache_lifetime")
+
+    def index(self, offered: Mapping[str, Offered]) -> Addresses:
+        """See `Kind.index`."""
+        return Addresses(offered)
+
+    def use(self, view: View, method: str, params: JsonObject) -> Use:
+        """See `Kind.use`."""
+        uri = params["uri"]
+        found = view.indexes[self].find(uri)
+        if found is None:
+            raise ResourceNotFound(uri)
+        return Reading(found[0], uri, found[1])
+
+
+RESOURCES = Resources(
+    "resources",
+    "resource",
+    listings=(
+        Listing("resources/list", "resources", Resource),
+        Listing("resources/templates/list", "resourceTemplates", ResourceTemplate, "template"),
+    ),
+    methods=("resources/read",),
+    named_by="uri",
+    capability="resources",
+    announcements=(
+        Announcement("resources", "listChanged", "notifications/resources/list_changed", "resourcesListChanged"),
+        Announcement(
+            UPDATES,
+            "subscribe",
+            "notifications/resources/updated",
+            "resourceSubscriptions",
+            of_one=True,
+            subscribing=("resources/subscribe", "resources/unsubscribe"),
+        ),
+    ),
+)

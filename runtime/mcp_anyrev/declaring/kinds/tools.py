@@ -1,0 +1,148 @@
+"""Tools: listed, called, and what becomes of their schemas.
+
+Rule: arguments are checked against the declared schema, whatever a client was shown, and a tool that could not do its work says so in
+a result.
+Specification: server/tools
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mcp_contract import InvalidParams, JsonObject, Loss, NotSimplifiable
+from mcp_revisions import VERSIONS
+
+from mcp_anyrev.declaring.kinds.kind import Announcement, Changed, Kind, Listing, Offered, Use, View, Withheld
+from mcp_anyrev.declaring.output_schemas import is_object_schema, wrapped, wrapped_schema
+from mcp_anyrev.declaring.results import failed, tool_result
+from mcp_anyrev.errors import WrongArguments
+
+if TYPE_CHECKING:
+    from mcp_revisions.protocol import Adapter
+
+    from mcp_anyrev.declaring.threads import Threads
+    from mcp_anyrev.declaring.tools import Tool
+    from mcp_anyrev.exchange import Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool(Offered):
+    """A tool as a revision gets it.
+
+    Attributes:
+        wraps_output: is a result that is no object wrapped?
+    """
+
+    wraps_output: bool = field(kw_only=True)
+
+
+class ToolCall(Use):
+    """A call of a tool."""
+
+    __slots__ = ()
+
+    offered: OfferedTool
+    part: Tool
+
+    @property
+    def label(self) -> str:
+        """See `Use.label`."""
+        return f"the tool {self.target}"
+
+    @property
+    def once(self) -> bool:
+        """See `Use.once`."""
+        return self.part.once
+
+    async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
+        """See `Use.run`."""
+        tool = self.part
+        arguments: JsonObject = params.get("arguments", {})
+        if not tool.arguments.accepts(arguments):
+            if self.offered.losses:  # a client that was shown less may have left out what it did not see
+                arguments = tool.missing_members.as_null(arguments)
+            if not self.offered.losses or not tool.arguments.accepts(arguments):
+                raise WrongArguments(tool.arguments.faults(arguments))
+        result = tool_result(await tool.call(arguments, exchange, threads), tool.output)
+        return wrapped(result, tool.description.get("outputSchema")) if self.offered.wraps_output else result
+
+    def wrong(self, words: str) -> JsonObject:
+        """See `Use.wrong`."""
+        return failed(f"wrong arguments: {words}")
+
+    def failed(self, words: str) -> JsonObject:
+        """See `Use.failed`."""
+        return failed(words)
+
+
+class Tools(Kind):
+    """What is peculiar to tools."""
+
+    def offered(self, part: Tool, adapter: Adapter) -> Offered | Withheld:
+        """See `Kind.offered`."""
+        if part.min_revision is not None and VERSIONS.index(adapter.version) > VERSIONS.index(part.min_revision):
+            return Withheld(f"it is declared for {part.min_revision} and later", "min_revision")
+        if part.asks and adapter.asks_in_arguments and not part.asks_in_arguments:
+            return Withheld("it asks, and was not to ask in its arguments", "asks_in_arguments")
+        try:
+            without_headers = adapter.header_annotations(part.description["inputSchema"])
+            simplified = adapter.input_schema(without_headers.schema, part.plain_schema)
+        except NotSimplifiable as error:
+            return Withheld(f"its input schema cannot be simplified: {error}", "input_schema")
+        listed = {**part.description, "inputSchema": simplified.schema}
+        if part.asks:
+            listed["inputSchema"] = adapter.answer_arguments(simplified.schema)
+        wraps = part.wraps_output and adapter.wraps_output
+        output_schema = part.description.get("outputSchema")
+        if wraps and output_schema is not None and not is_object_schema(output_schema):
+            listed["outputSchema"] = wrapped_schema(output_schema)
+        header_schema = part.description["inputSchema"] if part.has_header_parameters else None
+        return OfferedTool(part, listed, without_headers.losses + simplified.losses, header_schema, wraps_output=wraps)
+
+    def changed(self, offered: Offered, adapter: Adapter, sent: JsonObject) -> Iterator[Changed]:
+        """See `Kind.changed`."""
+        tool: Tool = offered.part
+        if "title" in tool.description and "title" not in sent:
+            yield Changed("`title` is no member of its own", None, "tool_title", "title")
+        schema = tool.description["inputSchema"]
+        stripped = adapter.header_annotations(schema)
+        for loss in stripped.losses:
+            yield Changed(_said(loss), loss.why, "header_annotations")
+        for loss in adapter.input_schema(stripped.schema, tool.plain_schema).losses:
+            yield Changed(_said(loss), loss.why, "input_schema")
+        declared = tool.description.get("outputSchema")
+        if declared is None or sent.get("outputSchema") == declared:
+            return
+        if "outputSchema" in sent:
+            what = 'a result is sent as {"result": …}, and its schema wrapped'
+            yield Changed(what, _WRAPPED, "wraps_output", "outputSchema")
+            return
+        hint = "; wrap_output=True would send it wrapped in an object" if adapter.wraps_output else ""
+        what = "`outputSchema` is not published, and the result is sent as text alone"
+        yield Changed(what, f"the revision cannot publish this one{hint}", "output_schema", "outputSchema")
+
+    def use(self, view: View, method: str, params: JsonObject) -> Use:
+        """See `Kind.use`."""
+        name = params["name"]
+        offered = view.indexes[self].get(name)
+        if offered is None:
+            raise InvalidParams(f"there is no tool {name!r}")
+        return ToolCall(offered, name)
+
+
+def _said(loss: Loss) -> str:
+    return f"input schema at `{loss.pointer or '/'}`: {loss.what}"
+
+
+_WRAPPED = "a structured result has to be an object, and the tool is declared with wrap_output=True"
+
+TOOLS = Tools(
+    "tools",
+    "tool",
+    listings=(Listing("tools/list", "tools"),),
+    methods=("tools/call",),
+    capability="tools",
+    announcements=(Announcement("tools", "listChanged", "notifications/tools/list_changed", "toolsListChanged"),),
+)

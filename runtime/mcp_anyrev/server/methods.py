@@ -1,0 +1,196 @@
+"""Answering requests about what is declared: lists, and whatever uses things of a kind.
+
+Rule: what is not offered to who asks is not there, whichever way it is asked for. Where nothing stands around a request, nothing is
+paid for it.
+Specification: server/tools, server/resources, server/prompts, server/utilities/completion
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from mcp_contract import InvalidParams, JsonObject, ProtocolError
+
+from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
+from mcp_anyrev.declaring.around import Invocation, surrounded
+from mcp_anyrev.declaring.kinds import Kind, Use
+from mcp_anyrev.server.asking.asking import refuse_undeclared
+from mcp_anyrev.server.asking.capabilities import undeclared
+from mcp_anyrev.server.handled import handled
+from mcp_anyrev.server.offers import filled
+
+if TYPE_CHECKING:
+    from mcp_anyrev.conversation.requests import Request
+    from mcp_anyrev.declaring.lifespans import Lifespans
+    from mcp_anyrev.declaring.registry import Registry
+    from mcp_anyrev.declaring.threads import Threads
+    from mcp_anyrev.exchange import Exchange
+    from mcp_anyrev.server.asking.attempts import Attempts
+    from mcp_anyrev.server.offers import Offer, View
+
+Method = Callable[["Request"], Coroutine[Any, Any, Outcome]]
+"""Answers the requests of one method; what it raises is an error, which is its answer."""
+
+
+class Methods:
+    """Answers them for one offer.
+
+    Args:
+        registry: what is declared.
+        offer: what a revision gets of it.
+        attempts: runs what may ask.
+        lifespans: the values of the lifespans.
+        threads: where what is not async runs.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        offer: Offer,
+        attempts: Attempts,
+        lifespans: Lifespans,
+        threads: Threads,
+    ) -> None:
+        self._registry = registry
+        self._offer = offer
+        self._attempts = attempts
+        self._lifespans = lifespans
+        self._threads = threads
+
+    async def list(self, request: Request) -> Outcome:
+        """Answer a request for a list."""
+        conversation, method = request.conversation, request.method
+        kind, _ = self._offer.listings[method]
+        if method not in conversation.adapter.client_requests:  # no schema knows it
+            _check_extension(kind, request)
+        view = self._offer.view(conversation.principal)
+        if self._registry.hooks:
+            return await self._run(request, Listing(view, method))
+        return Prepared(view.finished_page(method, request.params.get("cursor")))
+
+    async def use(self, request: Request) -> Outcome:
+        """Answer a request that uses something."""
+        conversation, method, params = request.conversation, request.method, request.params
+        adapter, kind = conversation.adapter, self._offer.uses[method]
+        if method not in adapter.client_requests:
+            _check_extension(kind, request)
+        try:
+            use = kind.use(self._offer.view(conversation.principal), method, params)
+        except ProtocolError as error:
+            if not self._registry.hooks:
+                raise
+            use = Refused(error, params.get(kind.named_by))
+        offered = use.offered
+        if offered is None:
+            return await self._run(request, use)
+        if offered.header_schema is not None and conversation.headers is not None:
+            adapter.check_param_headers(conversation.headers, params.get("arguments", {}), offered.header_schema)
+        if not offered.alone:
+            return await self._run(request, use)
+        result = await handled(use, use.run(params, None, self._threads))
+        return Result(result if kind.extension is None else filled(adapter, method, result))
+
+    async def surrounded(self, answer: Method, request: Request) -> Outcome:
+        """Answer a request that is about nothing declared, with the hooks around it.
+
+        Args:
+            answer: answers it.
+            request: the request.
+        """
+        return await self._run(request, Other(request, answer))
+
+    async def _run(self, request: Request, use: Use) -> Outcome:
+        """Run what a request is for, with everything around it, as often as it takes."""
+        conversation, part = request.conversation, use.part
+        path = (self._registry,) if part is None else part.path
+        values = await self._lifespans.values()
+
+        async def run(own: JsonObject, exchange: Exchange | None) -> JsonObject:
+            def proceed(invocation: Invocation) -> Awaitable[JsonObject]:
+                return use.run(invocation.params, exchange, self._threads)
+
+            invocation = Invocation(request.method, use.target, own, request.client, conversation.principal)
+            result = await handled(use, surrounded(path, values, proceed)(invocation))
+            return filled(conversation.adapter, request.method, result)
+
+        if part is not None and part.takes_exchange:
+            return await self._attempts.run(request, use.target or "", run, asks=part.asks, once=use.once)
+        return Result(await run(request.params, None))
+
+
+def _check_extension(kind: Kind, request: Request) -> None:
+    """See that a request of an extension's method comes from a client that knows the extension, and fits the method.
+
+    Raises:
+        ProtocolError: it does not.
+    """
+    adapter = request.conversation.adapter
+    missing = undeclared(adapter, request.client.capabilities, ("extensions", kind.extension or kind.name))
+    if missing is not None:
+        refuse_undeclared(adapter, missing)
+    cursor = request.params.get("cursor")
+    if cursor is not None and not isinstance(cursor, str):
+        raise InvalidParams("cursor: text is wanted")
+    kind.check_params(request.method, request.params)
+
+
+class Listing(Use):
+    """A request for a list, as far as hooks are concerned.
+
+    Args:
+        view: what who asks sees.
+        method: the method of the request.
+    """
+
+    __slots__ = ("_method", "_view")
+
+    def __init__(self, view: View, method: str) -> None:
+        super().__init__(None, None)
+        self._view = view
+        self._method = method
+
+    async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
+        """See `Use.run`."""
+        return self._view.page(self._method, params.get("cursor"))
+
+
+class Refused(Use):
+    """A request for what is not there, as far as hooks are concerned.
+
+    Args:
+        error: the refusal.
+        target: what it is for, as far as it says.
+    """
+
+    __slots__ = ("_error",)
+
+    def __init__(self, error: ProtocolError, target: str | None) -> None:
+        super().__init__(None, target)
+        self._error = error
+
+    async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
+        """See `Use.run`."""
+        raise self._error
+
+
+class Other(Use):
+    """A request that uses nothing that is declared, as far as hooks are concerned.
+
+    Args:
+        request: the request.
+        answer: answers it.
+    """
+
+    __slots__ = ("_answer", "_request")
+
+    def __init__(self, request: Request, answer: Method) -> None:
+        super().__init__(None, request.params.get("uri"))
+        self._request = request
+        self._answer = answer
+
+    async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
+        """See `Use.run`."""
+        self._request.params = params
+        outcome = await self._answer(self._request)
+        return outcome.value if isinstance(outcome, Result) else {}
