@@ -2,7 +2,7 @@
 
 Rule: every transport runs this, for a request, a stream or a connection, and nothing else answers a message. What lasts longer is in
 the session, which any worker can read. What a method means is not known here. Work that never waits costs nothing but its own time;
-only what does wait is registered, and then whoever gives it up has said whether an answer is owed.
+only what does wait is registered; why it is given up says whether an answer is owed.
 Specification: basic/index#messages, basic/utilities/cancellation#behavior-requirements
 """
 
@@ -19,7 +19,7 @@ from pydantic_core import to_json
 
 from mcp_anyrev.conversation.at_once import Resumed
 from mcp_anyrev.conversation.outcomes import Failure, Outcome, Prepared, Response, Result
-from mcp_anyrev.conversation.requests import Request
+from mcp_anyrev.conversation.requests import GivenUp, Request
 from mcp_anyrev.messages import error_message, result_message
 from mcp_anyrev.principal import Principal, name_of
 
@@ -139,7 +139,7 @@ class Conversation:
         """The peer is there no longer, and what is in flight here is given up if that is what the revision says."""
         if self.adapter.disconnect_cancels:
             for request in list(self._requests):
-                request.give_up(owed=False)
+                request.give_up(GivenUp.DEPARTED)
 
     def tell(self, method: str, params: JsonObject) -> None:
         """Send a notification."""
@@ -225,7 +225,8 @@ class Conversation:
         finally:
             in_flight.remove(request)
             self._requests.remove(request)
-        if request.given_up and request.was_cancelled() and not request.owed:
+        given_up = request.given_up
+        if given_up is not None and request.was_cancelled() and not given_up.owes_answer:
             return None
         return outcome or Failure(InternalError("the server ended the call"))
 

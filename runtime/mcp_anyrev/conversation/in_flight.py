@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_contract import Json, JsonObject
 
+from mcp_anyrev.conversation.requests import GivenUp, Request
+
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.bus import Bus
-    from mcp_anyrev.conversation.requests import Request
 
 CANCELLED = "cancelled"
 RESPONSE = "response"
@@ -80,7 +81,7 @@ class InFlight:
         """Give up a request, on whichever worker it is: its sender wants no answer."""
         request = self._named.get((session, identifier))
         if request is not None:
-            request.give_up(owed=False)
+            request.give_up(GivenUp.CANCELLED)
         else:
             await self._bus.say({CANCELLED: [session, identifier]})
 
@@ -88,13 +89,13 @@ class InFlight:
         """Give up all requests of a session, which still get an answer."""
         for request in list(self._requests):
             if request.conversation.session is not None and request.conversation.session.name == session:
-                request.give_up(owed=True)
+                request.give_up(GivenUp.ENDED)
 
     async def wind_up(self, seconds: float) -> None:
         """Wait until no request waits any longer, for so many seconds; then give up those that do, with an answer."""
         await self._until_idle(seconds)
         for request in list(self._requests):
-            request.give_up(owed=True)
+            request.give_up(GivenUp.ENDED)
         await self._until_idle(_LAST_SECONDS)
 
     async def ask(self, identifier: str, peer: Peer) -> JsonObject:
@@ -136,7 +137,7 @@ class InFlight:
         session, identifier = said
         request = self._named.get((session, identifier))
         if request is not None:
-            request.give_up(owed=False)
+            request.give_up(GivenUp.CANCELLED)
 
     async def _heard_response(self, said: list[Json]) -> None:
         session, principal, message = said

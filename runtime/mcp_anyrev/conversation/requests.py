@@ -7,6 +7,7 @@ Specification: basic/index#requests
 from __future__ import annotations
 
 import asyncio
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from mcp_contract import Declaration, Json, JsonObject
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
 
 _NOTHING_DECLARED = Declaration({}, None)
 _NOBODY: JsonObject = {}
+
+
+class GivenUp(Enum):
+    """Why a request is given up, which decides whether its sender is owed an answer even so."""
+
+    CANCELLED = "its sender wants no answer"
+    DEPARTED = "its sender is there no longer"
+    OVERDUE = "it has taken too long"
+    ENDED = "its session ends, or the server does"
+
+    @property
+    def owes_answer(self) -> bool:
+        """Is its sender still waiting for one?"""
+        return self in (GivenUp.OVERDUE, GivenUp.ENDED)
 
 
 class Request:
@@ -34,8 +49,7 @@ class Request:
         signature: who signs its result, as the revision has it; empty until that is known.
         open: is the answer still to come? Whatever is at work for it afterwards has nothing more to say.
         endless: may it go on for as long as its sender likes?
-        given_up: does nobody wait for what it does any longer?
-        owed: does its sender get an answer even so?
+        given_up: why nobody waits any longer for what it does; None while somebody does.
     """
 
     __slots__ = (
@@ -49,7 +63,6 @@ class Request:
         "message",
         "method",
         "open",
-        "owed",
         "params",
         "signature",
     )
@@ -64,8 +77,7 @@ class Request:
         self.signature = _NOBODY
         self.open = True
         self.endless = False
-        self.given_up = False
-        self.owed = True
+        self.given_up: GivenUp | None = None
         self._task: asyncio.Task[Any] | None = None
         self._deadline: asyncio.TimerHandle | None = None
 
@@ -79,21 +91,17 @@ class Request:
         if self._deadline is not None:
             self._deadline.cancel()
 
-    def give_up(self, *, owed: bool) -> None:
-        """Cancel what works on it; once is enough.
-
-        Args:
-            owed: does its sender get an answer even so?
-        """
-        if not self.given_up:
-            self.given_up, self.owed = True, owed
+    def give_up(self, reason: GivenUp) -> None:
+        """Cancel what works on it; once is enough."""
+        if self.given_up is None:
+            self.given_up = reason
             if self._task is not None:
                 self._task.cancel()
 
     def was_cancelled(self) -> bool:
         """Its task met a cancellation, or should have: was it because the request was given up, and for nothing else?"""
-        return self.given_up and (self._task is None or self._task.uncancel() == 0)
+        return self.given_up is not None and (self._task is None or self._task.uncancel() == 0)
 
     def _overdue(self) -> None:
         if not self.endless:
-            self.give_up(owed=True)
+            self.give_up(GivenUp.OVERDUE)

@@ -26,8 +26,8 @@ from mcp_anyrev.conversation.sessions import Session
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.replies import Replies
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
+from mcp_anyrev.http.resumption import Streams
 from mcp_anyrev.http.session_streams import SessionStreams
-from mcp_anyrev.http.streams import Streams
 from mcp_anyrev.messages import parse
 from mcp_anyrev.principal import Principal, name_of
 from mcp_anyrev.server.core import Core

@@ -30,7 +30,8 @@ from mcp_anyrev.events import named_event
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.http.responses import OK, STREAM_HEADERS
-from mcp_anyrev.http.streams import Stream, Streams
+from mcp_anyrev.http.resumption import Streams
+from mcp_anyrev.http.streams import Stream
 from mcp_anyrev.messages import parse
 from mcp_anyrev.principal import Principal, name_of
 from mcp_anyrev.server.audience import SessionStream

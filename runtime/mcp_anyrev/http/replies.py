@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.outbox import Queue
     from mcp_anyrev.conversation.outcomes import Response
     from mcp_anyrev.http.request import HttpRequest
-    from mcp_anyrev.http.streams import Streams
+    from mcp_anyrev.http.resumption import Streams
     from mcp_anyrev.settings import Settings
 
 Work = Coroutine[Any, Any, "Response | None"]

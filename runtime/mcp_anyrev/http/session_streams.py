@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from mcp_anyrev.conversation.sessions import Session
     from mcp_anyrev.http.request import HttpRequest
-    from mcp_anyrev.http.streams import Stream, Streams
+    from mcp_anyrev.http.resumption import Streams
+    from mcp_anyrev.http.streams import Stream
     from mcp_anyrev.server.core import Core
 
 _LINGER_SECONDS = 60.0

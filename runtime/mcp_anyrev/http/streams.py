@@ -12,15 +12,11 @@ import asyncio
 import contextlib
 import logging
 import secrets
-import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcp_contract import Json
-
 from mcp_anyrev.events import KEEP_ALIVE, event, opening_event
-from mcp_anyrev.principal import owner_of
 from mcp_anyrev.storage.keys import Key, key, name_of
 from mcp_anyrev.storage.protocols import Message
 
@@ -28,7 +24,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.bus import Bus
     from mcp_anyrev.conversation.sessions import Session
     from mcp_anyrev.http.request import HttpRequest
-    from mcp_anyrev.server.core import Core
+    from mcp_anyrev.http.resumption import Streams
     from mcp_anyrev.storage.protocols import Hub
 
 log = logging.getLogger("mcp_anyrev.server")
@@ -37,13 +33,11 @@ _END = b"end"
 _OPENING = b"opening "
 """What stands on a topic beside messages, which are JSON: that nothing more comes, and after how long to come back."""
 
-_READING, _LEFT, _RELEASE = "reading", "left", "release"
+READING, LEFT, RELEASE = "reading", "left", "release"
 """What workers say to each other of a topic: who reads it and how far, that they do no longer, and that its reader is to go."""
 
 _OF_SESSION, _OF_REPLY = "s", "r"
 """What the name of a stream begins with, by what it is."""
-
-_LONGEST_IDENTIFIER = 256
 
 
 class Named(NamedTuple):
@@ -65,6 +59,11 @@ class Named(NamedTuple):
         if message.body.startswith(_OPENING):
             return opening_event(identifier, int(message.body.removeprefix(_OPENING)))
         return event(message.body, identifier)
+
+
+def opening(retry: int) -> bytes:
+    """What stands on a topic for the event that opens a stream, and says after how many milliseconds to take it up again."""
+    return _OPENING + b"%d" % retry
 
 
 def unnumbered(message: Message) -> bytes:
@@ -165,7 +164,7 @@ class Stream:
 
     def release(self, retry: int) -> None:
         """See `Outbox.release`."""
-        self._bus.say_soon({_RELEASE: [self.topic, retry]})
+        self._bus.say_soon({RELEASE: [self.topic, retry]})
 
     def was_read(self, position: str) -> bool:
         """Note how far a reader has got; False where that was not written from here."""
@@ -330,139 +329,3 @@ class Reader:
         await self._request.gone()
         self.gone = True
         self.leave()
-
-
-class Streams:
-    """What of all streams is on this worker.
-
-    Args:
-        core: the server.
-
-    Attributes:
-        hub: what carries them.
-        often: after how many messages a reader says how far it has got, if somebody writes on another worker.
-    """
-
-    def __init__(self, core: Core) -> None:
-        limit = core.settings.limits.queue
-        self.hub = core.hub
-        self.often = max(1, limit // 4)
-        self._bus = core.bus
-        self._limit = limit
-        self._patience = core.settings.kept_seconds
-        self._written: weakref.WeakValueDictionary[Key, Stream] = weakref.WeakValueDictionary()
-        self._read: dict[Key, Reader] = {}
-        core.bus.hear(_READING, self._heard_reading)
-        core.bus.hear(_LEFT, self._heard_left)
-        core.bus.hear(_RELEASE, self._heard_release)
-
-    async def open(self, topic: Key, principal: str | None) -> Stream:
-        """Begin a topic, or join one that has begun, to write on it.
-
-        Raises:
-            Busy: the principal has too many.
-            Unavailable: there is no room for any more.
-        """
-        await self.hub.open(topic, owner=owner_of(principal))
-        return self.joined(topic)
-
-    def joined(self, topic: Key) -> Stream:
-        """A stream to write on, which somebody has opened, on whichever worker that was."""
-        stream = self._written.get(topic)
-        if stream is None or stream.closed:
-            stream = self._written[topic] = Stream(self.hub, self._bus, topic, self._limit, self._patience)
-        return stream
-
-    async def begin(self, its: Named, principal: str | None, retry: int | None) -> tuple[Stream, Message | None]:
-        """Begin a stream of a session.
-
-        Args:
-            its: which.
-            principal: whose budget it counts against.
-            retry: after how many milliseconds to take it up again, where it begins with an event that says so.
-
-        Returns:
-            The stream to write on, and what it begins with.
-
-        Raises:
-            Busy: the principal has too many.
-            Unavailable: there is no room for any more.
-        """
-        stream = await self.open(its.topic, principal)
-        if retry is None:
-            return stream, None
-        body = _OPENING + b"%d" % retry
-        position = await self.hub.publish(its.topic, body)
-        return stream, None if position is None else Message(position, body)
-
-    async def found(self, session: Session, identifier: str) -> tuple[Named, str] | None:
-        """The stream that an event id names in a session, and the position; None where there is none, or no longer."""
-        name, _, position = identifier.rpartition(".")
-        if not name or not position or len(identifier) > _LONGEST_IDENTIFIER or not identifier.isascii():
-            return None
-        stream = named(session, name)
-        reading = await self.hub.read(stream.topic, position, 0)
-        return None if reading is None or reading.missed else (stream, position)
-
-    def reader(self, topic: Key, request: HttpRequest, written: Callable[[Message], bytes]) -> Reader:
-        """Who reads a stream from now on; who did so before on this worker leaves."""
-        before, self._read[topic] = self._read.get(topic), Reader(self, topic, request, written)
-        if before is not None:
-            before.leave()
-        self._attend(topic, True)
-        return self._read[topic]
-
-    async def tell(self, reader: Reader, position: str | None) -> None:
-        """Say on all workers that this one reads now, and how far it has got."""
-        reader.elsewhere = True
-        await self._bus.say({_READING: [reader.topic, reader.token, position]})
-
-    def is_read(self, topic: Key) -> bool:
-        """Does somebody read a stream on this worker?"""
-        return topic in self._read
-
-    def was_read(self, topic: Key, position: str) -> bool:
-        """Note how far a reader has got; False where that was not written from here."""
-        stream = self._written.get(topic)
-        return stream is not None and stream.was_read(position)
-
-    async def left(self, reader: Reader) -> None:
-        """A reader reads no longer."""
-        if self._read.get(reader.topic) is reader:
-            del self._read[reader.topic]
-            self._attend(reader.topic, False)
-            if reader.elsewhere:
-                await self._bus.say({_LEFT: reader.topic})
-
-    async def close(self, topic: Key) -> None:
-        """Forget a stream, and whoever reads it leaves."""
-        stream = self._written.pop(topic, None)
-        if stream is not None:
-            stream.abandon()
-        await self.hub.close(topic)
-
-    def _attend(self, topic: Key, attended: bool) -> None:
-        stream = self._written.get(topic)
-        if stream is not None:
-            stream.attend(attended)
-
-    async def _heard_reading(self, said: list[Json]) -> None:
-        topic, token, position = said
-        reader = self._read.get(topic)
-        if reader is not None and reader.token == token:
-            return
-        if reader is not None and position is None:
-            reader.leave()
-        self._attend(topic, True)
-        if position is not None:
-            self.was_read(topic, position)
-
-    async def _heard_left(self, topic: Key) -> None:
-        if topic not in self._read:
-            self._attend(topic, False)
-
-    async def _heard_release(self, said: list[Json]) -> None:
-        topic, retry = said
-        reader = self._read.get(topic)
-        if reader is not None:
-            reader.leave(retry)

@@ -110,7 +110,7 @@ class RequestExchange(Exchange):
     @property
     def cancelled(self) -> bool:
         """See `Exchange.cancelled`."""
-        return self._request.given_up
+        return self._request.given_up is not None
 
     def release_stream(self, retry: float = 1.0) -> None:
         """See `Exchange.release_stream`."""

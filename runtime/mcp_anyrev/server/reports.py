@@ -62,5 +62,5 @@ class Reports:
     async def _send(self, method: str, params: JsonObject) -> None:
         request, conversation = self._request, self._request.conversation
         message = to_json(conversation.adapter.encode_notification(method, params), inf_nan_mode="null")
-        if await conversation.outbox.room() and request.open and not request.given_up:
+        if await conversation.outbox.room() and request.open and request.given_up is None:
             conversation.outbox.send(message)
