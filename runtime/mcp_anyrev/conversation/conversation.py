@@ -66,9 +66,10 @@ class Conversation:
         principal: who the peer is; None for nobody in particular.
         headers: what the transport said beside the messages, by names in lower case; None where it says nothing.
         cancels: may the peer give up a request by a notification, on this transport?
+        scope: within what the ids of its requests are its own, where that is not the session: the name of a connection.
     """
 
-    __slots__ = ("_handler", "_requests", "adapter", "cancels", "headers", "outbox", "principal", "session")
+    __slots__ = ("_handler", "_requests", "adapter", "cancels", "headers", "outbox", "principal", "scope", "session")
 
     def __init__(
         self,
@@ -80,6 +81,7 @@ class Conversation:
         headers: Mapping[str, str] | None = None,
         *,
         cancels: bool,
+        scope: str | None = None,
     ) -> None:
         self.adapter = adapter
         self.outbox = outbox
@@ -87,13 +89,14 @@ class Conversation:
         self.principal = principal
         self.headers = headers
         self.cancels = cancels
+        self.scope = session.name if session is not None else scope
         self._handler = handler
         self._requests: list[Request] = []
 
     @property
     def peer(self) -> Peer:
         """By what an answer is held against whom was asked."""
-        return (None if self.session is None else self.session.name), name_of(self.principal)
+        return self.scope, name_of(self.principal)
 
     async def receive(self, messages: Sequence[JsonObject], *, in_batch: bool) -> list[JsonObject]:
         """Take what has come in one frame.
@@ -131,9 +134,9 @@ class Conversation:
         return refusal(self.adapter, identifier, error)
 
     async def cancel(self, identifier: Json) -> None:
-        """The peer gives up a request of its session."""
-        if self.cancels and self.session is not None:
-            await self._handler.in_flight.cancel(self.session.name, identifier)
+        """The peer gives up a request of its own."""
+        if self.cancels and self.scope is not None:
+            await self._handler.in_flight.cancel(self.scope, identifier)
 
     def departed(self) -> None:
         """The peer is there no longer, and what is in flight here is given up if that is what the revision says."""

@@ -1,6 +1,6 @@
 """The requests that wait on this worker: those of peers until they are answered, and our own until peers have answered.
 
-Rule: the only place that knows of either. A peer gives up its own requests, by their ids, in its own session; ids that name none do
+Rule: the only place that knows of either. A peer gives up its own requests, by their ids, in its own session or on its own connection; ids that name none do
 nothing. A response counts only from whom was asked, and the first one counts. What is for another worker is passed on to it.
 Specification: basic/utilities/cancellation#behavior-requirements
 """
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 CANCELLED = "cancelled"
 RESPONSE = "response"
-"""What is passed on: the id of a request in its session, or a response and whom it came from."""
+"""What is passed on: the id of a request and whose it is, or a response and whom it came from."""
 
 Peer = tuple[str | None, str | None]
-"""The name of a session and of a principal, as far as there are any: by these an answer is held against whom was asked."""
+"""The name of a session, or a connection, and of a principal, as far as there are any: by these an answer is held against whom was asked."""
 
 _LAST_SECONDS = 1.0
 
@@ -47,7 +47,7 @@ class InFlight:
         self._bus = bus
         self._seconds = seconds
         self._requests: set[Request] = set()
-        self._named: dict[tuple[str, Json], Request] = {}
+        self._named: dict[tuple[str | None, Json], Request] = {}
         self._asked: dict[str, _Asked] = {}
         self._idle: asyncio.Future[None] | None = None
         bus.hear(CANCELLED, self._heard_cancellation)
@@ -62,33 +62,33 @@ class InFlight:
         """The current task works on a request that has to wait for something."""
         request.attend(self._seconds)
         self._requests.add(request)
-        session = request.conversation.session
-        if session is not None:
-            self._named[session.name, request.identifier] = request
+        scope = request.conversation.scope
+        if scope is not None:
+            self._named[scope, request.identifier] = request
             self._bus.start()
 
     def remove(self, request: Request) -> None:
         """A request is done."""
         request.leave()
         self._requests.discard(request)
-        session = request.conversation.session
-        if session is not None and self._named.get((session.name, request.identifier)) is request:
-            del self._named[session.name, request.identifier]
+        named = request.conversation.scope, request.identifier
+        if self._named.get(named) is request:
+            del self._named[named]
         if not self._requests and self._idle is not None and not self._idle.done():
             self._idle.set_result(None)
 
-    async def cancel(self, session: str, identifier: Json) -> None:
-        """Give up a request, on whichever worker it is: its sender wants no answer."""
-        request = self._named.get((session, identifier))
+    async def cancel(self, scope: str, identifier: Json) -> None:
+        """Give up a request of a session or a connection, on whichever worker it is: its sender wants no answer."""
+        request = self._named.get((scope, identifier))
         if request is not None:
             request.give_up(GivenUp.CANCELLED)
         else:
-            await self._bus.say({CANCELLED: [session, identifier]})
+            await self._bus.say({CANCELLED: [scope, identifier]})
 
     def end_session(self, session: str) -> None:
         """Give up all requests of a session, which still get an answer."""
         for request in list(self._requests):
-            if request.conversation.session is not None and request.conversation.session.name == session:
+            if request.conversation.scope == session:
                 request.give_up(GivenUp.ENDED)
 
     async def wind_up(self, seconds: float) -> None:
@@ -134,14 +134,14 @@ class InFlight:
         return True
 
     async def _heard_cancellation(self, said: list[Json]) -> None:
-        session, identifier = said
-        request = self._named.get((session, identifier))
+        scope, identifier = said
+        request = self._named.get((scope, identifier))
         if request is not None:
             request.give_up(GivenUp.CANCELLED)
 
     async def _heard_response(self, said: list[Json]) -> None:
-        session, principal, message = said
-        self._answered(message["id"], (session, principal), message)
+        scope, principal, message = said
+        self._answered(message["id"], (scope, principal), message)
 
     async def _until_idle(self, seconds: float) -> None:
         if self._requests:

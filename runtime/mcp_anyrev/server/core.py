@@ -244,7 +244,7 @@ def _check_agreement(adapter: Adapter, session: Session, method: str) -> None:
     if method == adapter.description_method:
         if session.version != NOT_AGREED:
             raise _agreed_already()
-    elif session.version == NOT_AGREED and method != _PING:
+    elif session.version == NOT_AGREED and adapter.has_handshake and method != _PING:
         raise InvalidRequest(f"the handshake comes first: {adapter.description_method}")
 
 
