@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -42,6 +43,35 @@ def keep(value: JsonObject, names: AbstractSet[str], nullable: AbstractSet[str] 
     if value.keys() <= names and None not in value.values():  # nearly every object, and cheaper than choosing
         return value.copy()
     return {name: item for name, item in value.items() if name in names and (item is not None or name in nullable)}
+
+
+def keeping(*names: str, nullable: Iterable[str] = ()) -> Callable[[object, JsonObject], JsonObject]:
+    """A method that keeps some members of an object and looks into none of them.
+
+    Args:
+        names: the members that stay.
+        nullable: those for which null is a value and stays.
+    """
+    kept, with_null = frozenset(names), frozenset(nullable)
+
+    def method(self: object, value: JsonObject) -> JsonObject:
+        return keep(value, kept, with_null)
+
+    return method
+
+
+def leaving_out(*names: str) -> Callable[[object, JsonObject], JsonObject]:
+    """A method that leaves some members out of an object of free form, and looks into none of the others.
+
+    Args:
+        names: the members that go.
+    """
+    gone = frozenset(names)
+
+    def method(self: object, value: JsonObject) -> JsonObject:
+        return leave_out(value, gone)
+
+    return method
 
 
 def leave_out(value: JsonObject, names: AbstractSet[str]) -> JsonObject:

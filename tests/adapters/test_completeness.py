@@ -5,15 +5,18 @@ from __future__ import annotations
 import collections
 import contextlib
 import importlib
+import inspect
 import pathlib
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 import mcp_contract
+import mcp_contract.members
 import pytest
 from judges import Wrong, adapters, check_call, encoded
 from mcp_contract.members import keep, leave_out
 from revgen.inventory.concerns import Area
+from revgen.projection.plan import ObjectFunction
 from revgen.schemas.methods import methods
 from revgen.specification.loading import Specification
 from vector_files import FOLDER, MessageVector, concern_vectors, encoding_vectors, message_vectors
@@ -198,6 +201,17 @@ def depth_is_right(path: pathlib.Path) -> bool:
     return len(path.relative_to(FOLDER).parts) == (3 if path.parent.name in ("encoding", "concerns") else 2)
 
 
+def names_of(adapter: Any, function: ObjectFunction) -> AbstractSet[str]:
+    """The members that an adapter keeps of a type, or leaves out: a constant, or what stands in the table of those not looked into."""
+    module = importlib.import_module(type(adapter).__module__)
+    found = getattr(module, function.constant, None)
+    if found is None:
+        nonlocals = inspect.getclosurevars(getattr(type(adapter), function.name)).nonlocals
+        found = nonlocals["kept"] if "kept" in nonlocals else nonlocals["gone"]
+    names: AbstractSet[str] = found
+    return names
+
+
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_every_member_is_shown_where_it_is_sent_and_where_it_is_left_out(
     revision: str, specification: Specification, monkeypatch: pytest.MonkeyPatch
@@ -212,8 +226,9 @@ def test_every_member_is_shown_where_it_is_sent_and_where_it_is_left_out(
         seen[id(names)] |= value.keys()
         return leave_out(value, names)
 
-    monkeypatch.setattr(mcp_contract, "keep", keep_and_note)
-    monkeypatch.setattr(mcp_contract, "leave_out", leave_out_and_note)
+    for module in (mcp_contract, mcp_contract.members):
+        monkeypatch.setattr(module, "keep", keep_and_note)
+        monkeypatch.setattr(module, "leave_out", leave_out_and_note)
     adapter = adapters()[revision]
     for vector in encoding_vectors(revision):
         try:
@@ -224,16 +239,15 @@ def test_every_member_is_shown_where_it_is_sent_and_where_it_is_left_out(
         for call in vectors.calls:
             with contextlib.suppress(Wrong):  # whether it holds is tested elsewhere
                 check_call(adapter, concern, call)
-    module = importlib.import_module(type(adapter).__module__)
     adjusted = {concern.adjusts for area in specification.areas for concern in area.concerns}
     unseen = []
     asked_about = [function for function in specification.projections[revision].objects if function.kept is not None]
-    uncalled = {function.type_name for function in asked_about if id(getattr(module, function.constant)) not in seen}
+    uncalled = {function.type_name for function in asked_about if id(names_of(adapter, function)) not in seen}
     assert uncalled <= NOT_CALLED
     for function in specification.projections[revision].objects:
-        names = getattr(module, function.constant, None)
-        if names is None or function.type_name in uncalled:
+        if function.type_name in uncalled:
             continue
+        names = names_of(adapter, function)
         lacking = set() if function.type_name in adjusted else set(function.lacks)
         for member in sorted((set(function.kept or ()) | lacking) - seen[id(names)]):
             unseen.append(f"{function.type_name}.{member}")

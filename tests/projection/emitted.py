@@ -28,8 +28,8 @@ class Adapter:
 def source(projection: Projection) -> str:
     """The Python of a projection, as the template words it."""
     template = _template()
-    functions = textwrap.indent(template.functions(projection, {}), "    ")
-    return _MODULE.format(constants=template.constants(projection), functions=functions)
+    functions = textwrap.indent(template.leaves(projection, {}) + template.functions(projection, {}), "    ")
+    return _MODULE.format(constants=template.constants(projection, {}), functions=functions)
 
 
 @functools.cache

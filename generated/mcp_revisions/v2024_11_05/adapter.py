@@ -21,82 +21,11 @@ from typing import ClassVar
 import mcp_contract as contract
 from mcp_contract import Json, JsonObject
 
-Encoders = Mapping[str, Callable[["Adapter", JsonObject], JsonObject]]
-
-_ANNOTATIONS = frozenset({"audience", "priority"})
-_BLOB_RESOURCE_CONTENTS = frozenset({"blob", "mimeType", "uri"})
-_CALL_TOOL_REQUEST_PARAMS = frozenset({"_meta", "arguments", "name"})
-_CALL_TOOL_RESULT = frozenset({"_meta", "content", "isError"})
-_CANCELLED_NOTIFICATION_PARAMS = frozenset({"_meta", "reason", "requestId"})
-_CLIENT_CAPABILITIES = frozenset({"experimental", "roots", "sampling"})
-_CLIENT_CAPABILITIES_ROOTS = frozenset({"listChanged"})
-_CLIENT_CAPABILITIES_SAMPLING = frozenset({"context", "tools"})
-_COMPLETE_REQUEST_PARAMS = frozenset({"_meta", "argument", "ref"})
-_COMPLETE_REQUEST_PARAMS_ARGUMENT = frozenset({"name", "value"})
-_COMPLETE_RESULT = frozenset({"_meta", "completion"})
-_COMPLETE_RESULT_COMPLETION = frozenset({"hasMore", "total", "values"})
-_CREATE_MESSAGE_REQUEST_PARAMS = frozenset(
-    {
-        "_meta",
-        "includeContext",
-        "maxTokens",
-        "messages",
-        "metadata",
-        "modelPreferences",
-        "stopSequences",
-        "systemPrompt",
-        "temperature",
-    }
-)
-_CREATE_MESSAGE_RESULT = frozenset({"_meta", "content", "model", "role", "stopReason"})
-_EMBEDDED_RESOURCE = frozenset({"annotations", "resource", "type"})
-_GET_PROMPT_REQUEST_PARAMS = frozenset({"_meta", "arguments", "name"})
-_GET_PROMPT_RESULT = frozenset({"_meta", "description", "messages"})
-_IMAGE_CONTENT = frozenset({"annotations", "data", "mimeType", "type"})
-_IMPLEMENTATION = frozenset({"name", "version"})
-_INITIALIZE_REQUEST_PARAMS = frozenset({"_meta", "capabilities", "clientInfo", "protocolVersion"})
-_INITIALIZE_RESULT = frozenset({"_meta", "capabilities", "instructions", "protocolVersion", "serverInfo"})
-_LIST_PROMPTS_RESULT = frozenset({"_meta", "nextCursor", "prompts"})
-_LIST_RESOURCE_TEMPLATES_RESULT = frozenset({"_meta", "nextCursor", "resourceTemplates"})
-_LIST_RESOURCES_RESULT = frozenset({"_meta", "nextCursor", "resources"})
-_LIST_ROOTS_REQUEST_PARAMS = frozenset({"_meta"})
-_LIST_ROOTS_RESULT = frozenset({"_meta", "roots"})
-_LIST_TOOLS_RESULT = frozenset({"_meta", "nextCursor", "tools"})
-_LOGGING_MESSAGE_NOTIFICATION_PARAMS = frozenset({"_meta", "data", "level", "logger"})
-_LOGGING_MESSAGE_NOTIFICATION_PARAMS_NULLABLE = frozenset({"data"})
-_MODEL_HINT = frozenset({"name"})
-_MODEL_PREFERENCES = frozenset({"costPriority", "hints", "intelligencePriority", "speedPriority"})
-_NOTIFICATION_PARAMS = frozenset({"_meta"})
-_PAGINATED_REQUEST_PARAMS = frozenset({"_meta", "cursor"})
-_PROGRESS_NOTIFICATION_PARAMS = frozenset({"_meta", "progress", "progressToken", "total"})
-_PROMPT = frozenset({"arguments", "description", "name"})
-_PROMPT_ARGUMENT = frozenset({"description", "name", "required"})
-_PROMPT_MESSAGE = frozenset({"content", "role"})
-_PROMPT_REFERENCE = frozenset({"name", "type"})
-_READ_RESOURCE_REQUEST_PARAMS = frozenset({"_meta", "uri"})
-_READ_RESOURCE_RESULT = frozenset({"_meta", "contents"})
-_REQUEST_PARAMS = frozenset({"_meta"})
-_RESOURCE = frozenset({"annotations", "description", "mimeType", "name", "size", "uri"})
-_RESOURCE_TEMPLATE = frozenset({"annotations", "description", "mimeType", "name", "uriTemplate"})
-_RESOURCE_TEMPLATE_REFERENCE = frozenset({"type", "uri"})
-_RESOURCE_UPDATED_NOTIFICATION_PARAMS = frozenset({"_meta", "uri"})
-_RESULT = frozenset({"_meta"})
-_ROOT = frozenset({"name", "uri"})
-_SAMPLING_MESSAGE = frozenset({"content", "role"})
-_SERVER_CAPABILITIES = frozenset({"experimental", "logging", "prompts", "resources", "tools"})
-_SERVER_CAPABILITIES_PROMPTS = frozenset({"listChanged"})
-_SERVER_CAPABILITIES_RESOURCES = frozenset({"listChanged", "subscribe"})
-_SERVER_CAPABILITIES_TOOLS = frozenset({"listChanged"})
-_SET_LEVEL_REQUEST_PARAMS = frozenset({"_meta", "level"})
-_SUBSCRIBE_REQUEST_PARAMS = frozenset({"_meta", "uri"})
-_TEXT_CONTENT = frozenset({"annotations", "text", "type"})
-_TEXT_RESOURCE_CONTENTS = frozenset({"mimeType", "text", "uri"})
-_TOOL = frozenset({"description", "inputSchema", "name"})
-_UNSUBSCRIBE_REQUEST_PARAMS = frozenset({"_meta", "uri"})
+Encoder = Callable[["Adapter", JsonObject], JsonObject]
 
 
 class Adapter:
-    """The answers of 2024-11-05, each with its source. What the questions are, `protocol.py` says."""
+    """The answers of 2024-11-05, each with its source; then its messages, and what is sent of each type."""
 
     version: ClassVar[str] = "2024-11-05"
 
@@ -994,17 +923,39 @@ class Adapter:
 
     # --- What is sent of each type, from the schemas ---
 
-    def _annotations(self, value: JsonObject) -> JsonObject:
-        """`Annotations`, here without `lastModified`."""
-        return contract.keep(value, _ANNOTATIONS)
-
-    def _blob_resource_contents(self, value: JsonObject) -> JsonObject:
-        """`BlobResourceContents`, here without `_meta`."""
-        return contract.keep(value, _BLOB_RESOURCE_CONTENTS)
-
-    def _call_tool_request_params(self, value: JsonObject) -> JsonObject:
-        """`CallToolRequestParams`, here without `inputResponses`, `requestState`, `task`."""
-        return contract.keep(value, _CALL_TOOL_REQUEST_PARAMS)
+    _annotations: ClassVar[Encoder] = contract.keeping("audience", "priority")
+    _blob_resource_contents: ClassVar[Encoder] = contract.keeping("blob", "mimeType", "uri")
+    _call_tool_request_params: ClassVar[Encoder] = contract.keeping("_meta", "arguments", "name")
+    _cancelled_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "reason", "requestId")
+    _client_capabilities_roots: ClassVar[Encoder] = contract.keeping("listChanged")
+    _client_capabilities_sampling: ClassVar[Encoder] = contract.leaving_out("context", "tools")
+    _complete_request_params_argument: ClassVar[Encoder] = contract.keeping("name", "value")
+    _complete_result_completion: ClassVar[Encoder] = contract.keeping("hasMore", "total", "values")
+    _get_prompt_request_params: ClassVar[Encoder] = contract.keeping("_meta", "arguments", "name")
+    _implementation: ClassVar[Encoder] = contract.keeping("name", "version")
+    _list_roots_request_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _logging_message_notification_params: ClassVar[Encoder] = contract.keeping(
+        "_meta", "data", "level", "logger", nullable=("data",)
+    )
+    _model_hint: ClassVar[Encoder] = contract.keeping("name")
+    _notification_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _paginated_request_params: ClassVar[Encoder] = contract.keeping("_meta", "cursor")
+    _progress_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "progress", "progressToken", "total")
+    _prompt_argument: ClassVar[Encoder] = contract.keeping("description", "name", "required")
+    _prompt_reference: ClassVar[Encoder] = contract.keeping("name", "type")
+    _read_resource_request_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _request_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _resource_template_reference: ClassVar[Encoder] = contract.keeping("type", "uri")
+    _resource_updated_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _result: ClassVar[Encoder] = contract.keeping("_meta")
+    _root: ClassVar[Encoder] = contract.keeping("name", "uri")
+    _server_capabilities_prompts: ClassVar[Encoder] = contract.keeping("listChanged")
+    _server_capabilities_resources: ClassVar[Encoder] = contract.keeping("listChanged", "subscribe")
+    _server_capabilities_tools: ClassVar[Encoder] = contract.keeping("listChanged")
+    _set_level_request_params: ClassVar[Encoder] = contract.keeping("_meta", "level")
+    _subscribe_request_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _text_resource_contents: ClassVar[Encoder] = contract.keeping("mimeType", "text", "uri")
+    _unsubscribe_request_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
 
     def _call_tool_result(self, value: JsonObject) -> JsonObject:
         """`CallToolResult`, here without `resultType`, `structuredContent`."""
@@ -1013,10 +964,6 @@ class Adapter:
         if "content" in kept:
             kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
         return kept
-
-    def _cancelled_notification_params(self, value: JsonObject) -> JsonObject:
-        """`CancelledNotificationParams`."""
-        return contract.keep(value, _CANCELLED_NOTIFICATION_PARAMS)
 
     def _client_capabilities(self, value: JsonObject) -> JsonObject:
         """`ClientCapabilities`, here without `elicitation`, `extensions`, `tasks`."""
@@ -1027,14 +974,6 @@ class Adapter:
             kept["sampling"] = self._client_capabilities_sampling(kept["sampling"])
         return kept
 
-    def _client_capabilities_roots(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesRoots`."""
-        return contract.keep(value, _CLIENT_CAPABILITIES_ROOTS)
-
-    def _client_capabilities_sampling(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesSampling`, here without `context`, `tools`."""
-        return contract.leave_out(value, _CLIENT_CAPABILITIES_SAMPLING)
-
     def _complete_request_params(self, value: JsonObject) -> JsonObject:
         """`CompleteRequestParams`, here without `context`."""
         kept = contract.keep(value, _COMPLETE_REQUEST_PARAMS)
@@ -1044,20 +983,12 @@ class Adapter:
             kept["ref"] = self._complete_request_params_ref(kept["ref"])
         return kept
 
-    def _complete_request_params_argument(self, value: JsonObject) -> JsonObject:
-        """`CompleteRequestParamsArgument`."""
-        return contract.keep(value, _COMPLETE_REQUEST_PARAMS_ARGUMENT)
-
     def _complete_result(self, value: JsonObject) -> JsonObject:
         """`CompleteResult`, here without `resultType`."""
         kept = contract.keep(value, _COMPLETE_RESULT)
         if "completion" in kept:
             kept["completion"] = self._complete_result_completion(kept["completion"])
         return kept
-
-    def _complete_result_completion(self, value: JsonObject) -> JsonObject:
-        """`CompleteResultCompletion`."""
-        return contract.keep(value, _COMPLETE_RESULT_COMPLETION)
 
     def _create_message_request_params(self, value: JsonObject) -> JsonObject:
         """`CreateMessageRequestParams`, here without `task`, `toolChoice`, `tools`."""
@@ -1084,10 +1015,6 @@ class Adapter:
             kept["resource"] = self._embedded_resource_resource(kept["resource"])
         return kept
 
-    def _get_prompt_request_params(self, value: JsonObject) -> JsonObject:
-        """`GetPromptRequestParams`, here without `inputResponses`, `requestState`."""
-        return contract.keep(value, _GET_PROMPT_REQUEST_PARAMS)
-
     def _get_prompt_result(self, value: JsonObject) -> JsonObject:
         """`GetPromptResult`, here without `resultType`."""
         kept = contract.keep(value, _GET_PROMPT_RESULT)
@@ -1101,10 +1028,6 @@ class Adapter:
         if "annotations" in kept:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
-
-    def _implementation(self, value: JsonObject) -> JsonObject:
-        """`Implementation`, here without `description`, `icons`, `title`, `websiteUrl`."""
-        return contract.keep(value, _IMPLEMENTATION)
 
     def _initialize_request_params(self, value: JsonObject) -> JsonObject:
         """`InitializeRequestParams`."""
@@ -1145,10 +1068,6 @@ class Adapter:
             kept["resources"] = [self._resource(item) for item in kept["resources"]]
         return kept
 
-    def _list_roots_request_params(self, value: JsonObject) -> JsonObject:
-        """`ListRootsRequestParams`."""
-        return contract.keep(value, _LIST_ROOTS_REQUEST_PARAMS)
-
     def _list_roots_result(self, value: JsonObject) -> JsonObject:
         """`ListRootsResult`."""
         kept = contract.keep(value, _LIST_ROOTS_RESULT)
@@ -1163,32 +1082,12 @@ class Adapter:
             kept["tools"] = [self._tool(item) for item in kept["tools"]]
         return kept
 
-    def _logging_message_notification_params(self, value: JsonObject) -> JsonObject:
-        """`LoggingMessageNotificationParams`."""
-        return contract.keep(value, _LOGGING_MESSAGE_NOTIFICATION_PARAMS, _LOGGING_MESSAGE_NOTIFICATION_PARAMS_NULLABLE)
-
-    def _model_hint(self, value: JsonObject) -> JsonObject:
-        """`ModelHint`."""
-        return contract.keep(value, _MODEL_HINT)
-
     def _model_preferences(self, value: JsonObject) -> JsonObject:
         """`ModelPreferences`."""
         kept = contract.keep(value, _MODEL_PREFERENCES)
         if "hints" in kept:
             kept["hints"] = [self._model_hint(item) for item in kept["hints"]]
         return kept
-
-    def _notification_params(self, value: JsonObject) -> JsonObject:
-        """`NotificationParams`."""
-        return contract.keep(value, _NOTIFICATION_PARAMS)
-
-    def _paginated_request_params(self, value: JsonObject) -> JsonObject:
-        """`PaginatedRequestParams`."""
-        return contract.keep(value, _PAGINATED_REQUEST_PARAMS)
-
-    def _progress_notification_params(self, value: JsonObject) -> JsonObject:
-        """`ProgressNotificationParams`, here without `message`."""
-        return contract.keep(value, _PROGRESS_NOTIFICATION_PARAMS)
 
     def _prompt(self, value: JsonObject) -> JsonObject:
         """`Prompt`, here without `_meta`, `icons`, `title`."""
@@ -1197,22 +1096,10 @@ class Adapter:
             kept["arguments"] = [self._prompt_argument(item) for item in kept["arguments"]]
         return kept
 
-    def _prompt_argument(self, value: JsonObject) -> JsonObject:
-        """`PromptArgument`, here without `title`."""
-        return contract.keep(value, _PROMPT_ARGUMENT)
-
     def _prompt_message(self, value: JsonObject) -> list[JsonObject]:
         """`PromptMessage`."""
         kept = contract.keep(value, _PROMPT_MESSAGE)
         return [kept | {"content": item} for item in self._content_block_parts(kept["content"])]
-
-    def _prompt_reference(self, value: JsonObject) -> JsonObject:
-        """`PromptReference`, here without `title`."""
-        return contract.keep(value, _PROMPT_REFERENCE)
-
-    def _read_resource_request_params(self, value: JsonObject) -> JsonObject:
-        """`ReadResourceRequestParams`, here without `inputResponses`, `requestState`."""
-        return contract.keep(value, _READ_RESOURCE_REQUEST_PARAMS)
 
     def _read_resource_result(self, value: JsonObject) -> JsonObject:
         """`ReadResourceResult`, here without `cacheScope`, `resultType`, `ttlMs`."""
@@ -1220,10 +1107,6 @@ class Adapter:
         if "contents" in kept:
             kept["contents"] = [self._read_resource_result_contents(item) for item in kept["contents"]]
         return kept
-
-    def _request_params(self, value: JsonObject) -> JsonObject:
-        """`RequestParams`."""
-        return contract.keep(value, _REQUEST_PARAMS)
 
     def _resource(self, value: JsonObject) -> JsonObject:
         """`Resource`, here without `_meta`, `icons`, `title`."""
@@ -1238,22 +1121,6 @@ class Adapter:
         if "annotations" in kept:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
-
-    def _resource_template_reference(self, value: JsonObject) -> JsonObject:
-        """`ResourceTemplateReference`."""
-        return contract.keep(value, _RESOURCE_TEMPLATE_REFERENCE)
-
-    def _resource_updated_notification_params(self, value: JsonObject) -> JsonObject:
-        """`ResourceUpdatedNotificationParams`."""
-        return contract.keep(value, _RESOURCE_UPDATED_NOTIFICATION_PARAMS)
-
-    def _result(self, value: JsonObject) -> JsonObject:
-        """`Result`, here without `resultType`."""
-        return contract.keep(value, _RESULT)
-
-    def _root(self, value: JsonObject) -> JsonObject:
-        """`Root`, here without `_meta`."""
-        return contract.keep(value, _ROOT)
 
     def _sampling_message(self, value: JsonObject) -> list[JsonObject]:
         """`SamplingMessage`, here without `_meta`."""
@@ -1271,26 +1138,6 @@ class Adapter:
             kept["tools"] = self._server_capabilities_tools(kept["tools"])
         return kept
 
-    def _server_capabilities_prompts(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesPrompts`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_PROMPTS)
-
-    def _server_capabilities_resources(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesResources`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_RESOURCES)
-
-    def _server_capabilities_tools(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesTools`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_TOOLS)
-
-    def _set_level_request_params(self, value: JsonObject) -> JsonObject:
-        """`SetLevelRequestParams`."""
-        return contract.keep(value, _SET_LEVEL_REQUEST_PARAMS)
-
-    def _subscribe_request_params(self, value: JsonObject) -> JsonObject:
-        """`SubscribeRequestParams`."""
-        return contract.keep(value, _SUBSCRIBE_REQUEST_PARAMS)
-
     def _text_content(self, value: JsonObject) -> JsonObject:
         """`TextContent`, here without `_meta`."""
         kept = contract.keep(value, _TEXT_CONTENT)
@@ -1298,19 +1145,11 @@ class Adapter:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
 
-    def _text_resource_contents(self, value: JsonObject) -> JsonObject:
-        """`TextResourceContents`, here without `_meta`."""
-        return contract.keep(value, _TEXT_RESOURCE_CONTENTS)
-
     def _tool(self, value: JsonObject) -> JsonObject:
         """`Tool`, here without `_meta`, `annotations`, `execution`, `icons`, `outputSchema`, `title`."""
         value = self.tool_title(value)
         value = self.output_schema(value)
         return contract.keep(value, _TOOL)
-
-    def _unsubscribe_request_params(self, value: JsonObject) -> JsonObject:
-        """`UnsubscribeRequestParams`."""
-        return contract.keep(value, _UNSUBSCRIBE_REQUEST_PARAMS)
 
     def _complete_request_params_ref(self, value: JsonObject) -> JsonObject:
         """`CompleteRequestParamsRef`."""
@@ -1370,7 +1209,7 @@ class Adapter:
             return [self._sampling_message_content_block(item) for item in self.sampled_audio_content(value)]
         return [self._sampling_message_content_block(value)]
 
-    _request_encoders: ClassVar[Encoders] = MappingProxyType(
+    _request_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "completion/complete": _complete_request_params,
             "initialize": _initialize_request_params,
@@ -1387,7 +1226,7 @@ class Adapter:
             "tools/list": _paginated_request_params,
         }
     )
-    _result_encoders: ClassVar[Encoders] = MappingProxyType(
+    _result_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "completion/complete": _complete_result,
             "initialize": _initialize_result,
@@ -1404,21 +1243,21 @@ class Adapter:
             "tools/list": _list_tools_result,
         }
     )
-    _question_encoders: ClassVar[Encoders] = MappingProxyType(
+    _question_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "ping": _request_params,
             "roots/list": _list_roots_request_params,
             "sampling/createMessage": _create_message_request_params,
         }
     )
-    _answer_encoders: ClassVar[Encoders] = MappingProxyType(
+    _answer_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "ping": _result,
             "roots/list": _list_roots_result,
             "sampling/createMessage": _create_message_result,
         }
     )
-    _notification_encoders: ClassVar[Encoders] = MappingProxyType(
+    _notification_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "notifications/cancelled": _cancelled_notification_params,
             "notifications/initialized": _notification_params,
@@ -1431,3 +1270,43 @@ class Adapter:
             "notifications/tools/list_changed": _notification_params,
         }
     )
+
+
+_CALL_TOOL_RESULT = frozenset({"_meta", "content", "isError"})
+_CLIENT_CAPABILITIES = frozenset({"experimental", "roots", "sampling"})
+_COMPLETE_REQUEST_PARAMS = frozenset({"_meta", "argument", "ref"})
+_COMPLETE_RESULT = frozenset({"_meta", "completion"})
+_CREATE_MESSAGE_REQUEST_PARAMS = frozenset(
+    {
+        "_meta",
+        "includeContext",
+        "maxTokens",
+        "messages",
+        "metadata",
+        "modelPreferences",
+        "stopSequences",
+        "systemPrompt",
+        "temperature",
+    }
+)
+_CREATE_MESSAGE_RESULT = frozenset({"_meta", "content", "model", "role", "stopReason"})
+_EMBEDDED_RESOURCE = frozenset({"annotations", "resource", "type"})
+_GET_PROMPT_RESULT = frozenset({"_meta", "description", "messages"})
+_IMAGE_CONTENT = frozenset({"annotations", "data", "mimeType", "type"})
+_INITIALIZE_REQUEST_PARAMS = frozenset({"_meta", "capabilities", "clientInfo", "protocolVersion"})
+_INITIALIZE_RESULT = frozenset({"_meta", "capabilities", "instructions", "protocolVersion", "serverInfo"})
+_LIST_PROMPTS_RESULT = frozenset({"_meta", "nextCursor", "prompts"})
+_LIST_RESOURCE_TEMPLATES_RESULT = frozenset({"_meta", "nextCursor", "resourceTemplates"})
+_LIST_RESOURCES_RESULT = frozenset({"_meta", "nextCursor", "resources"})
+_LIST_ROOTS_RESULT = frozenset({"_meta", "roots"})
+_LIST_TOOLS_RESULT = frozenset({"_meta", "nextCursor", "tools"})
+_MODEL_PREFERENCES = frozenset({"costPriority", "hints", "intelligencePriority", "speedPriority"})
+_PROMPT = frozenset({"arguments", "description", "name"})
+_PROMPT_MESSAGE = frozenset({"content", "role"})
+_READ_RESOURCE_RESULT = frozenset({"_meta", "contents"})
+_RESOURCE = frozenset({"annotations", "description", "mimeType", "name", "size", "uri"})
+_RESOURCE_TEMPLATE = frozenset({"annotations", "description", "mimeType", "name", "uriTemplate"})
+_SAMPLING_MESSAGE = frozenset({"content", "role"})
+_SERVER_CAPABILITIES = frozenset({"experimental", "logging", "prompts", "resources", "tools"})
+_TEXT_CONTENT = frozenset({"annotations", "text", "type"})
+_TOOL = frozenset({"description", "inputSchema", "name"})

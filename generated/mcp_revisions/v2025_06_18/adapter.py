@@ -21,89 +21,11 @@ from typing import ClassVar
 import mcp_contract as contract
 from mcp_contract import Json, JsonObject
 
-Encoders = Mapping[str, Callable[["Adapter", JsonObject], JsonObject]]
-
-_ANNOTATIONS = frozenset({"audience", "lastModified", "priority"})
-_AUDIO_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
-_BLOB_RESOURCE_CONTENTS = frozenset({"_meta", "blob", "mimeType", "uri"})
-_CALL_TOOL_REQUEST_PARAMS = frozenset({"_meta", "arguments", "name"})
-_CALL_TOOL_RESULT = frozenset({"_meta", "content", "isError", "structuredContent"})
-_CANCELLED_NOTIFICATION_PARAMS = frozenset({"_meta", "reason", "requestId"})
-_CLIENT_CAPABILITIES = frozenset({"elicitation", "experimental", "roots", "sampling"})
-_CLIENT_CAPABILITIES_ELICITATION = frozenset({"form", "url"})
-_CLIENT_CAPABILITIES_ROOTS = frozenset({"listChanged"})
-_CLIENT_CAPABILITIES_SAMPLING = frozenset({"context", "tools"})
-_COMPLETE_REQUEST_PARAMS = frozenset({"_meta", "argument", "context", "ref"})
-_COMPLETE_REQUEST_PARAMS_ARGUMENT = frozenset({"name", "value"})
-_COMPLETE_REQUEST_PARAMS_CONTEXT = frozenset({"arguments"})
-_COMPLETE_RESULT = frozenset({"_meta", "completion"})
-_COMPLETE_RESULT_COMPLETION = frozenset({"hasMore", "total", "values"})
-_CREATE_MESSAGE_REQUEST_PARAMS = frozenset(
-    {
-        "_meta",
-        "includeContext",
-        "maxTokens",
-        "messages",
-        "metadata",
-        "modelPreferences",
-        "stopSequences",
-        "systemPrompt",
-        "temperature",
-    }
-)
-_CREATE_MESSAGE_RESULT = frozenset({"_meta", "content", "model", "role", "stopReason"})
-_ELICIT_REQUEST_FORM_PARAMS = frozenset({"_meta", "message", "requestedSchema"})
-_ELICIT_RESULT = frozenset({"_meta", "action", "content"})
-_EMBEDDED_RESOURCE = frozenset({"_meta", "annotations", "resource", "type"})
-_GET_PROMPT_REQUEST_PARAMS = frozenset({"_meta", "arguments", "name"})
-_GET_PROMPT_RESULT = frozenset({"_meta", "description", "messages"})
-_IMAGE_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
-_IMPLEMENTATION = frozenset({"name", "title", "version"})
-_INITIALIZE_REQUEST_PARAMS = frozenset({"_meta", "capabilities", "clientInfo", "protocolVersion"})
-_INITIALIZE_RESULT = frozenset({"_meta", "capabilities", "instructions", "protocolVersion", "serverInfo"})
-_LIST_PROMPTS_RESULT = frozenset({"_meta", "nextCursor", "prompts"})
-_LIST_RESOURCE_TEMPLATES_RESULT = frozenset({"_meta", "nextCursor", "resourceTemplates"})
-_LIST_RESOURCES_RESULT = frozenset({"_meta", "nextCursor", "resources"})
-_LIST_ROOTS_REQUEST_PARAMS = frozenset({"_meta"})
-_LIST_ROOTS_RESULT = frozenset({"_meta", "roots"})
-_LIST_TOOLS_RESULT = frozenset({"_meta", "nextCursor", "tools"})
-_LOGGING_MESSAGE_NOTIFICATION_PARAMS = frozenset({"_meta", "data", "level", "logger"})
-_LOGGING_MESSAGE_NOTIFICATION_PARAMS_NULLABLE = frozenset({"data"})
-_MODEL_HINT = frozenset({"name"})
-_MODEL_PREFERENCES = frozenset({"costPriority", "hints", "intelligencePriority", "speedPriority"})
-_NOTIFICATION_PARAMS = frozenset({"_meta"})
-_PAGINATED_REQUEST_PARAMS = frozenset({"_meta", "cursor"})
-_PROGRESS_NOTIFICATION_PARAMS = frozenset({"_meta", "message", "progress", "progressToken", "total"})
-_PROMPT = frozenset({"_meta", "arguments", "description", "name", "title"})
-_PROMPT_ARGUMENT = frozenset({"description", "name", "required", "title"})
-_PROMPT_MESSAGE = frozenset({"content", "role"})
-_PROMPT_REFERENCE = frozenset({"name", "title", "type"})
-_READ_RESOURCE_REQUEST_PARAMS = frozenset({"_meta", "uri"})
-_READ_RESOURCE_RESULT = frozenset({"_meta", "contents"})
-_REQUEST_PARAMS = frozenset({"_meta"})
-_RESOURCE = frozenset({"_meta", "annotations", "description", "mimeType", "name", "size", "title", "uri"})
-_RESOURCE_LINK = frozenset({"_meta", "annotations", "description", "mimeType", "name", "size", "title", "type", "uri"})
-_RESOURCE_TEMPLATE = frozenset({"_meta", "annotations", "description", "mimeType", "name", "title", "uriTemplate"})
-_RESOURCE_TEMPLATE_REFERENCE = frozenset({"type", "uri"})
-_RESOURCE_UPDATED_NOTIFICATION_PARAMS = frozenset({"_meta", "uri"})
-_RESULT = frozenset({"_meta"})
-_ROOT = frozenset({"_meta", "name", "uri"})
-_SAMPLING_MESSAGE = frozenset({"content", "role"})
-_SERVER_CAPABILITIES = frozenset({"completions", "experimental", "logging", "prompts", "resources", "tools"})
-_SERVER_CAPABILITIES_PROMPTS = frozenset({"listChanged"})
-_SERVER_CAPABILITIES_RESOURCES = frozenset({"listChanged", "subscribe"})
-_SERVER_CAPABILITIES_TOOLS = frozenset({"listChanged"})
-_SET_LEVEL_REQUEST_PARAMS = frozenset({"_meta", "level"})
-_SUBSCRIBE_REQUEST_PARAMS = frozenset({"_meta", "uri"})
-_TEXT_CONTENT = frozenset({"_meta", "annotations", "text", "type"})
-_TEXT_RESOURCE_CONTENTS = frozenset({"_meta", "mimeType", "text", "uri"})
-_TOOL = frozenset({"_meta", "annotations", "description", "inputSchema", "name", "outputSchema", "title"})
-_TOOL_ANNOTATIONS = frozenset({"destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint", "title"})
-_UNSUBSCRIBE_REQUEST_PARAMS = frozenset({"_meta", "uri"})
+Encoder = Callable[["Adapter", JsonObject], JsonObject]
 
 
 class Adapter:
-    """The answers of 2025-06-18, each with its source. What the questions are, `protocol.py` says."""
+    """The answers of 2025-06-18, each with its source; then its messages, and what is sent of each type."""
 
     version: ClassVar[str] = "2025-06-18"
 
@@ -1026,9 +948,46 @@ class Adapter:
 
     # --- What is sent of each type, from the schemas ---
 
-    def _annotations(self, value: JsonObject) -> JsonObject:
-        """`Annotations`."""
-        return contract.keep(value, _ANNOTATIONS)
+    _annotations: ClassVar[Encoder] = contract.keeping("audience", "lastModified", "priority")
+    _blob_resource_contents: ClassVar[Encoder] = contract.keeping("_meta", "blob", "mimeType", "uri")
+    _call_tool_request_params: ClassVar[Encoder] = contract.keeping("_meta", "arguments", "name")
+    _cancelled_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "reason", "requestId")
+    _client_capabilities_elicitation: ClassVar[Encoder] = contract.leaving_out("form", "url")
+    _client_capabilities_roots: ClassVar[Encoder] = contract.keeping("listChanged")
+    _client_capabilities_sampling: ClassVar[Encoder] = contract.leaving_out("context", "tools")
+    _complete_request_params_argument: ClassVar[Encoder] = contract.keeping("name", "value")
+    _complete_request_params_context: ClassVar[Encoder] = contract.keeping("arguments")
+    _complete_result_completion: ClassVar[Encoder] = contract.keeping("hasMore", "total", "values")
+    _get_prompt_request_params: ClassVar[Encoder] = contract.keeping("_meta", "arguments", "name")
+    _implementation: ClassVar[Encoder] = contract.keeping("name", "title", "version")
+    _list_roots_request_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _logging_message_notification_params: ClassVar[Encoder] = contract.keeping(
+        "_meta", "data", "level", "logger", nullable=("data",)
+    )
+    _model_hint: ClassVar[Encoder] = contract.keeping("name")
+    _notification_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _paginated_request_params: ClassVar[Encoder] = contract.keeping("_meta", "cursor")
+    _progress_notification_params: ClassVar[Encoder] = contract.keeping(
+        "_meta", "message", "progress", "progressToken", "total"
+    )
+    _prompt_argument: ClassVar[Encoder] = contract.keeping("description", "name", "required", "title")
+    _prompt_reference: ClassVar[Encoder] = contract.keeping("name", "title", "type")
+    _read_resource_request_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _request_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _resource_template_reference: ClassVar[Encoder] = contract.keeping("type", "uri")
+    _resource_updated_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _result: ClassVar[Encoder] = contract.keeping("_meta")
+    _root: ClassVar[Encoder] = contract.keeping("_meta", "name", "uri")
+    _server_capabilities_prompts: ClassVar[Encoder] = contract.keeping("listChanged")
+    _server_capabilities_resources: ClassVar[Encoder] = contract.keeping("listChanged", "subscribe")
+    _server_capabilities_tools: ClassVar[Encoder] = contract.keeping("listChanged")
+    _set_level_request_params: ClassVar[Encoder] = contract.keeping("_meta", "level")
+    _subscribe_request_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _text_resource_contents: ClassVar[Encoder] = contract.keeping("_meta", "mimeType", "text", "uri")
+    _tool_annotations: ClassVar[Encoder] = contract.keeping(
+        "destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint", "title"
+    )
+    _unsubscribe_request_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
 
     def _audio_content(self, value: JsonObject) -> JsonObject:
         """`AudioContent`."""
@@ -1036,14 +995,6 @@ class Adapter:
         if "annotations" in kept:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
-
-    def _blob_resource_contents(self, value: JsonObject) -> JsonObject:
-        """`BlobResourceContents`."""
-        return contract.keep(value, _BLOB_RESOURCE_CONTENTS)
-
-    def _call_tool_request_params(self, value: JsonObject) -> JsonObject:
-        """`CallToolRequestParams`, here without `inputResponses`, `requestState`, `task`."""
-        return contract.keep(value, _CALL_TOOL_REQUEST_PARAMS)
 
     def _call_tool_result(self, value: JsonObject) -> JsonObject:
         """`CallToolResult`, here without `resultType`."""
@@ -1054,10 +1005,6 @@ class Adapter:
         if "content" in kept:
             kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
         return kept
-
-    def _cancelled_notification_params(self, value: JsonObject) -> JsonObject:
-        """`CancelledNotificationParams`."""
-        return contract.keep(value, _CANCELLED_NOTIFICATION_PARAMS)
 
     def _client_capabilities(self, value: JsonObject) -> JsonObject:
         """`ClientCapabilities`, here without `extensions`, `tasks`."""
@@ -1070,18 +1017,6 @@ class Adapter:
             kept["sampling"] = self._client_capabilities_sampling(kept["sampling"])
         return kept
 
-    def _client_capabilities_elicitation(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesElicitation`, here without `form`, `url`."""
-        return contract.leave_out(value, _CLIENT_CAPABILITIES_ELICITATION)
-
-    def _client_capabilities_roots(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesRoots`."""
-        return contract.keep(value, _CLIENT_CAPABILITIES_ROOTS)
-
-    def _client_capabilities_sampling(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesSampling`, here without `context`, `tools`."""
-        return contract.leave_out(value, _CLIENT_CAPABILITIES_SAMPLING)
-
     def _complete_request_params(self, value: JsonObject) -> JsonObject:
         """`CompleteRequestParams`."""
         kept = contract.keep(value, _COMPLETE_REQUEST_PARAMS)
@@ -1093,24 +1028,12 @@ class Adapter:
             kept["ref"] = self._complete_request_params_ref(kept["ref"])
         return kept
 
-    def _complete_request_params_argument(self, value: JsonObject) -> JsonObject:
-        """`CompleteRequestParamsArgument`."""
-        return contract.keep(value, _COMPLETE_REQUEST_PARAMS_ARGUMENT)
-
-    def _complete_request_params_context(self, value: JsonObject) -> JsonObject:
-        """`CompleteRequestParamsContext`."""
-        return contract.keep(value, _COMPLETE_REQUEST_PARAMS_CONTEXT)
-
     def _complete_result(self, value: JsonObject) -> JsonObject:
         """`CompleteResult`, here without `resultType`."""
         kept = contract.keep(value, _COMPLETE_RESULT)
         if "completion" in kept:
             kept["completion"] = self._complete_result_completion(kept["completion"])
         return kept
-
-    def _complete_result_completion(self, value: JsonObject) -> JsonObject:
-        """`CompleteResultCompletion`."""
-        return contract.keep(value, _COMPLETE_RESULT_COMPLETION)
 
     def _create_message_request_params(self, value: JsonObject) -> JsonObject:
         """`CreateMessageRequestParams`, here without `task`, `toolChoice`, `tools`."""
@@ -1155,10 +1078,6 @@ class Adapter:
             kept["resource"] = self._embedded_resource_resource(kept["resource"])
         return kept
 
-    def _get_prompt_request_params(self, value: JsonObject) -> JsonObject:
-        """`GetPromptRequestParams`, here without `inputResponses`, `requestState`."""
-        return contract.keep(value, _GET_PROMPT_REQUEST_PARAMS)
-
     def _get_prompt_result(self, value: JsonObject) -> JsonObject:
         """`GetPromptResult`, here without `resultType`."""
         kept = contract.keep(value, _GET_PROMPT_RESULT)
@@ -1172,10 +1091,6 @@ class Adapter:
         if "annotations" in kept:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
-
-    def _implementation(self, value: JsonObject) -> JsonObject:
-        """`Implementation`, here without `description`, `icons`, `websiteUrl`."""
-        return contract.keep(value, _IMPLEMENTATION)
 
     def _initialize_request_params(self, value: JsonObject) -> JsonObject:
         """`InitializeRequestParams`."""
@@ -1216,10 +1131,6 @@ class Adapter:
             kept["resources"] = [self._resource(item) for item in kept["resources"]]
         return kept
 
-    def _list_roots_request_params(self, value: JsonObject) -> JsonObject:
-        """`ListRootsRequestParams`."""
-        return contract.keep(value, _LIST_ROOTS_REQUEST_PARAMS)
-
     def _list_roots_result(self, value: JsonObject) -> JsonObject:
         """`ListRootsResult`."""
         kept = contract.keep(value, _LIST_ROOTS_RESULT)
@@ -1234,32 +1145,12 @@ class Adapter:
             kept["tools"] = [self._tool(item) for item in kept["tools"]]
         return kept
 
-    def _logging_message_notification_params(self, value: JsonObject) -> JsonObject:
-        """`LoggingMessageNotificationParams`."""
-        return contract.keep(value, _LOGGING_MESSAGE_NOTIFICATION_PARAMS, _LOGGING_MESSAGE_NOTIFICATION_PARAMS_NULLABLE)
-
-    def _model_hint(self, value: JsonObject) -> JsonObject:
-        """`ModelHint`."""
-        return contract.keep(value, _MODEL_HINT)
-
     def _model_preferences(self, value: JsonObject) -> JsonObject:
         """`ModelPreferences`."""
         kept = contract.keep(value, _MODEL_PREFERENCES)
         if "hints" in kept:
             kept["hints"] = [self._model_hint(item) for item in kept["hints"]]
         return kept
-
-    def _notification_params(self, value: JsonObject) -> JsonObject:
-        """`NotificationParams`."""
-        return contract.keep(value, _NOTIFICATION_PARAMS)
-
-    def _paginated_request_params(self, value: JsonObject) -> JsonObject:
-        """`PaginatedRequestParams`."""
-        return contract.keep(value, _PAGINATED_REQUEST_PARAMS)
-
-    def _progress_notification_params(self, value: JsonObject) -> JsonObject:
-        """`ProgressNotificationParams`."""
-        return contract.keep(value, _PROGRESS_NOTIFICATION_PARAMS)
 
     def _prompt(self, value: JsonObject) -> JsonObject:
         """`Prompt`, here without `icons`."""
@@ -1268,22 +1159,10 @@ class Adapter:
             kept["arguments"] = [self._prompt_argument(item) for item in kept["arguments"]]
         return kept
 
-    def _prompt_argument(self, value: JsonObject) -> JsonObject:
-        """`PromptArgument`."""
-        return contract.keep(value, _PROMPT_ARGUMENT)
-
     def _prompt_message(self, value: JsonObject) -> list[JsonObject]:
         """`PromptMessage`."""
         kept = contract.keep(value, _PROMPT_MESSAGE)
         return [kept | {"content": item} for item in self._content_block_parts(kept["content"])]
-
-    def _prompt_reference(self, value: JsonObject) -> JsonObject:
-        """`PromptReference`."""
-        return contract.keep(value, _PROMPT_REFERENCE)
-
-    def _read_resource_request_params(self, value: JsonObject) -> JsonObject:
-        """`ReadResourceRequestParams`, here without `inputResponses`, `requestState`."""
-        return contract.keep(value, _READ_RESOURCE_REQUEST_PARAMS)
 
     def _read_resource_result(self, value: JsonObject) -> JsonObject:
         """`ReadResourceResult`, here without `cacheScope`, `resultType`, `ttlMs`."""
@@ -1291,10 +1170,6 @@ class Adapter:
         if "contents" in kept:
             kept["contents"] = [self._read_resource_result_contents(item) for item in kept["contents"]]
         return kept
-
-    def _request_params(self, value: JsonObject) -> JsonObject:
-        """`RequestParams`."""
-        return contract.keep(value, _REQUEST_PARAMS)
 
     def _resource(self, value: JsonObject) -> JsonObject:
         """`Resource`, here without `icons`."""
@@ -1317,22 +1192,6 @@ class Adapter:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
 
-    def _resource_template_reference(self, value: JsonObject) -> JsonObject:
-        """`ResourceTemplateReference`."""
-        return contract.keep(value, _RESOURCE_TEMPLATE_REFERENCE)
-
-    def _resource_updated_notification_params(self, value: JsonObject) -> JsonObject:
-        """`ResourceUpdatedNotificationParams`."""
-        return contract.keep(value, _RESOURCE_UPDATED_NOTIFICATION_PARAMS)
-
-    def _result(self, value: JsonObject) -> JsonObject:
-        """`Result`, here without `resultType`."""
-        return contract.keep(value, _RESULT)
-
-    def _root(self, value: JsonObject) -> JsonObject:
-        """`Root`."""
-        return contract.keep(value, _ROOT)
-
     def _sampling_message(self, value: JsonObject) -> list[JsonObject]:
         """`SamplingMessage`, here without `_meta`."""
         kept = contract.keep(value, _SAMPLING_MESSAGE)
@@ -1349,36 +1208,12 @@ class Adapter:
             kept["tools"] = self._server_capabilities_tools(kept["tools"])
         return kept
 
-    def _server_capabilities_prompts(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesPrompts`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_PROMPTS)
-
-    def _server_capabilities_resources(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesResources`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_RESOURCES)
-
-    def _server_capabilities_tools(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesTools`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_TOOLS)
-
-    def _set_level_request_params(self, value: JsonObject) -> JsonObject:
-        """`SetLevelRequestParams`."""
-        return contract.keep(value, _SET_LEVEL_REQUEST_PARAMS)
-
-    def _subscribe_request_params(self, value: JsonObject) -> JsonObject:
-        """`SubscribeRequestParams`."""
-        return contract.keep(value, _SUBSCRIBE_REQUEST_PARAMS)
-
     def _text_content(self, value: JsonObject) -> JsonObject:
         """`TextContent`."""
         kept = contract.keep(value, _TEXT_CONTENT)
         if "annotations" in kept:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
-
-    def _text_resource_contents(self, value: JsonObject) -> JsonObject:
-        """`TextResourceContents`."""
-        return contract.keep(value, _TEXT_RESOURCE_CONTENTS)
 
     def _tool(self, value: JsonObject) -> JsonObject:
         """`Tool`, here without `execution`, `icons`."""
@@ -1388,14 +1223,6 @@ class Adapter:
         if "annotations" in kept:
             kept["annotations"] = self._tool_annotations(kept["annotations"])
         return kept
-
-    def _tool_annotations(self, value: JsonObject) -> JsonObject:
-        """`ToolAnnotations`."""
-        return contract.keep(value, _TOOL_ANNOTATIONS)
-
-    def _unsubscribe_request_params(self, value: JsonObject) -> JsonObject:
-        """`UnsubscribeRequestParams`."""
-        return contract.keep(value, _UNSUBSCRIBE_REQUEST_PARAMS)
 
     def _complete_request_params_ref(self, value: JsonObject) -> JsonObject:
         """`CompleteRequestParamsRef`."""
@@ -1467,7 +1294,7 @@ class Adapter:
             return [self._sampling_message_content_block(item) for item in self.sampled_audio_content(value)]
         return [self._sampling_message_content_block(value)]
 
-    _request_encoders: ClassVar[Encoders] = MappingProxyType(
+    _request_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "completion/complete": _complete_request_params,
             "initialize": _initialize_request_params,
@@ -1484,7 +1311,7 @@ class Adapter:
             "tools/list": _paginated_request_params,
         }
     )
-    _result_encoders: ClassVar[Encoders] = MappingProxyType(
+    _result_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "completion/complete": _complete_result,
             "initialize": _initialize_result,
@@ -1501,7 +1328,7 @@ class Adapter:
             "tools/list": _list_tools_result,
         }
     )
-    _question_encoders: ClassVar[Encoders] = MappingProxyType(
+    _question_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "elicitation/create": _elicit_request_params,
             "ping": _request_params,
@@ -1509,7 +1336,7 @@ class Adapter:
             "sampling/createMessage": _create_message_request_params,
         }
     )
-    _answer_encoders: ClassVar[Encoders] = MappingProxyType(
+    _answer_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "elicitation/create": _elicit_result,
             "ping": _result,
@@ -1517,7 +1344,7 @@ class Adapter:
             "sampling/createMessage": _create_message_result,
         }
     )
-    _notification_encoders: ClassVar[Encoders] = MappingProxyType(
+    _notification_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "notifications/cancelled": _cancelled_notification_params,
             "notifications/initialized": _notification_params,
@@ -1530,3 +1357,47 @@ class Adapter:
             "notifications/tools/list_changed": _notification_params,
         }
     )
+
+
+_AUDIO_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
+_CALL_TOOL_RESULT = frozenset({"_meta", "content", "isError", "structuredContent"})
+_CLIENT_CAPABILITIES = frozenset({"elicitation", "experimental", "roots", "sampling"})
+_COMPLETE_REQUEST_PARAMS = frozenset({"_meta", "argument", "context", "ref"})
+_COMPLETE_RESULT = frozenset({"_meta", "completion"})
+_CREATE_MESSAGE_REQUEST_PARAMS = frozenset(
+    {
+        "_meta",
+        "includeContext",
+        "maxTokens",
+        "messages",
+        "metadata",
+        "modelPreferences",
+        "stopSequences",
+        "systemPrompt",
+        "temperature",
+    }
+)
+_CREATE_MESSAGE_RESULT = frozenset({"_meta", "content", "model", "role", "stopReason"})
+_ELICIT_REQUEST_FORM_PARAMS = frozenset({"_meta", "message", "requestedSchema"})
+_ELICIT_RESULT = frozenset({"_meta", "action", "content"})
+_EMBEDDED_RESOURCE = frozenset({"_meta", "annotations", "resource", "type"})
+_GET_PROMPT_RESULT = frozenset({"_meta", "description", "messages"})
+_IMAGE_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
+_INITIALIZE_REQUEST_PARAMS = frozenset({"_meta", "capabilities", "clientInfo", "protocolVersion"})
+_INITIALIZE_RESULT = frozenset({"_meta", "capabilities", "instructions", "protocolVersion", "serverInfo"})
+_LIST_PROMPTS_RESULT = frozenset({"_meta", "nextCursor", "prompts"})
+_LIST_RESOURCE_TEMPLATES_RESULT = frozenset({"_meta", "nextCursor", "resourceTemplates"})
+_LIST_RESOURCES_RESULT = frozenset({"_meta", "nextCursor", "resources"})
+_LIST_ROOTS_RESULT = frozenset({"_meta", "roots"})
+_LIST_TOOLS_RESULT = frozenset({"_meta", "nextCursor", "tools"})
+_MODEL_PREFERENCES = frozenset({"costPriority", "hints", "intelligencePriority", "speedPriority"})
+_PROMPT = frozenset({"_meta", "arguments", "description", "name", "title"})
+_PROMPT_MESSAGE = frozenset({"content", "role"})
+_READ_RESOURCE_RESULT = frozenset({"_meta", "contents"})
+_RESOURCE = frozenset({"_meta", "annotations", "description", "mimeType", "name", "size", "title", "uri"})
+_RESOURCE_LINK = frozenset({"_meta", "annotations", "description", "mimeType", "name", "size", "title", "type", "uri"})
+_RESOURCE_TEMPLATE = frozenset({"_meta", "annotations", "description", "mimeType", "name", "title", "uriTemplate"})
+_SAMPLING_MESSAGE = frozenset({"content", "role"})
+_SERVER_CAPABILITIES = frozenset({"completions", "experimental", "logging", "prompts", "resources", "tools"})
+_TEXT_CONTENT = frozenset({"_meta", "annotations", "text", "type"})
+_TOOL = frozenset({"_meta", "annotations", "description", "inputSchema", "name", "outputSchema", "title"})

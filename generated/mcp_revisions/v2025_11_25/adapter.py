@@ -21,131 +21,11 @@ from typing import ClassVar
 import mcp_contract as contract
 from mcp_contract import Json, JsonObject
 
-Encoders = Mapping[str, Callable[["Adapter", JsonObject], JsonObject]]
-
-_ANNOTATIONS = frozenset({"audience", "lastModified", "priority"})
-_AUDIO_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
-_BLOB_RESOURCE_CONTENTS = frozenset({"_meta", "blob", "mimeType", "uri"})
-_CALL_TOOL_REQUEST_PARAMS = frozenset({"_meta", "arguments", "name", "task"})
-_CALL_TOOL_RESULT = frozenset({"_meta", "content", "isError", "structuredContent"})
-_CANCEL_TASK_REQUEST_PARAMS = frozenset({"_meta", "taskId"})
-_CANCEL_TASK_RESULT = frozenset(
-    {"_meta", "createdAt", "lastUpdatedAt", "pollInterval", "status", "statusMessage", "taskId", "ttl"}
-)
-_CANCEL_TASK_RESULT_NULLABLE = frozenset({"ttl"})
-_CANCELLED_NOTIFICATION_PARAMS = frozenset({"_meta", "reason", "requestId"})
-_CLIENT_CAPABILITIES = frozenset({"elicitation", "experimental", "roots", "sampling", "tasks"})
-_CLIENT_CAPABILITIES_ELICITATION = frozenset({"form", "url"})
-_CLIENT_CAPABILITIES_ROOTS = frozenset({"listChanged"})
-_CLIENT_CAPABILITIES_SAMPLING = frozenset({"context", "tools"})
-_CLIENT_CAPABILITIES_TASKS = frozenset({"cancel", "list", "requests"})
-_CLIENT_CAPABILITIES_TASKS_REQUESTS = frozenset({"elicitation", "sampling"})
-_CLIENT_CAPABILITIES_TASKS_REQUESTS_ELICITATION = frozenset({"create"})
-_CLIENT_CAPABILITIES_TASKS_REQUESTS_SAMPLING = frozenset({"createMessage"})
-_COMPLETE_REQUEST_PARAMS = frozenset({"_meta", "argument", "context", "ref"})
-_COMPLETE_REQUEST_PARAMS_ARGUMENT = frozenset({"name", "value"})
-_COMPLETE_REQUEST_PARAMS_CONTEXT = frozenset({"arguments"})
-_COMPLETE_RESULT = frozenset({"_meta", "completion"})
-_COMPLETE_RESULT_COMPLETION = frozenset({"hasMore", "total", "values"})
-_CREATE_MESSAGE_REQUEST_PARAMS = frozenset(
-    {
-        "_meta",
-        "includeContext",
-        "maxTokens",
-        "messages",
-        "metadata",
-        "modelPreferences",
-        "stopSequences",
-        "systemPrompt",
-        "task",
-        "temperature",
-        "toolChoice",
-        "tools",
-    }
-)
-_CREATE_MESSAGE_RESULT = frozenset({"_meta", "content", "model", "role", "stopReason"})
-_ELICIT_REQUEST_FORM_PARAMS = frozenset({"_meta", "message", "mode", "requestedSchema", "task"})
-_ELICIT_REQUEST_URL_PARAMS = frozenset({"_meta", "elicitationId", "message", "mode", "task", "url"})
-_ELICIT_RESULT = frozenset({"_meta", "action", "content"})
-_ELICITATION_COMPLETE_NOTIFICATION_PARAMS = frozenset({"_meta", "elicitationId"})
-_EMBEDDED_RESOURCE = frozenset({"_meta", "annotations", "resource", "type"})
-_GET_PROMPT_REQUEST_PARAMS = frozenset({"_meta", "arguments", "name"})
-_GET_PROMPT_RESULT = frozenset({"_meta", "description", "messages"})
-_GET_TASK_PAYLOAD_REQUEST_PARAMS = frozenset({"_meta", "taskId"})
-_GET_TASK_REQUEST_PARAMS = frozenset({"_meta", "taskId"})
-_GET_TASK_RESULT = frozenset(
-    {"_meta", "createdAt", "lastUpdatedAt", "pollInterval", "status", "statusMessage", "taskId", "ttl"}
-)
-_GET_TASK_RESULT_NULLABLE = frozenset({"ttl"})
-_ICON = frozenset({"mimeType", "sizes", "src", "theme"})
-_IMAGE_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
-_IMPLEMENTATION = frozenset({"description", "icons", "name", "title", "version", "websiteUrl"})
-_INITIALIZE_REQUEST_PARAMS = frozenset({"_meta", "capabilities", "clientInfo", "protocolVersion"})
-_INITIALIZE_RESULT = frozenset({"_meta", "capabilities", "instructions", "protocolVersion", "serverInfo"})
-_LIST_PROMPTS_RESULT = frozenset({"_meta", "nextCursor", "prompts"})
-_LIST_RESOURCE_TEMPLATES_RESULT = frozenset({"_meta", "nextCursor", "resourceTemplates"})
-_LIST_RESOURCES_RESULT = frozenset({"_meta", "nextCursor", "resources"})
-_LIST_ROOTS_REQUEST_PARAMS = frozenset({"_meta"})
-_LIST_ROOTS_RESULT = frozenset({"_meta", "roots"})
-_LIST_TASKS_RESULT = frozenset({"_meta", "nextCursor", "tasks"})
-_LIST_TOOLS_RESULT = frozenset({"_meta", "nextCursor", "tools"})
-_LOGGING_MESSAGE_NOTIFICATION_PARAMS = frozenset({"_meta", "data", "level", "logger"})
-_LOGGING_MESSAGE_NOTIFICATION_PARAMS_NULLABLE = frozenset({"data"})
-_MODEL_HINT = frozenset({"name"})
-_MODEL_PREFERENCES = frozenset({"costPriority", "hints", "intelligencePriority", "speedPriority"})
-_NOTIFICATION_PARAMS = frozenset({"_meta"})
-_PAGINATED_REQUEST_PARAMS = frozenset({"_meta", "cursor"})
-_PROGRESS_NOTIFICATION_PARAMS = frozenset({"_meta", "message", "progress", "progressToken", "total"})
-_PROMPT = frozenset({"_meta", "arguments", "description", "icons", "name", "title"})
-_PROMPT_ARGUMENT = frozenset({"description", "name", "required", "title"})
-_PROMPT_MESSAGE = frozenset({"content", "role"})
-_PROMPT_REFERENCE = frozenset({"name", "title", "type"})
-_READ_RESOURCE_REQUEST_PARAMS = frozenset({"_meta", "uri"})
-_READ_RESOURCE_RESULT = frozenset({"_meta", "contents"})
-_REQUEST_PARAMS = frozenset({"_meta"})
-_RESOURCE = frozenset({"_meta", "annotations", "description", "icons", "mimeType", "name", "size", "title", "uri"})
-_RESOURCE_LINK = frozenset(
-    {"_meta", "annotations", "description", "icons", "mimeType", "name", "size", "title", "type", "uri"}
-)
-_RESOURCE_TEMPLATE = frozenset(
-    {"_meta", "annotations", "description", "icons", "mimeType", "name", "title", "uriTemplate"}
-)
-_RESOURCE_TEMPLATE_REFERENCE = frozenset({"type", "uri"})
-_RESOURCE_UPDATED_NOTIFICATION_PARAMS = frozenset({"_meta", "uri"})
-_RESULT = frozenset({"_meta"})
-_ROOT = frozenset({"_meta", "name", "uri"})
-_SAMPLING_MESSAGE = frozenset({"_meta", "content", "role"})
-_SERVER_CAPABILITIES = frozenset({"completions", "experimental", "logging", "prompts", "resources", "tasks", "tools"})
-_SERVER_CAPABILITIES_PROMPTS = frozenset({"listChanged"})
-_SERVER_CAPABILITIES_RESOURCES = frozenset({"listChanged", "subscribe"})
-_SERVER_CAPABILITIES_TASKS = frozenset({"cancel", "list", "requests"})
-_SERVER_CAPABILITIES_TASKS_REQUESTS = frozenset({"tools"})
-_SERVER_CAPABILITIES_TASKS_REQUESTS_TOOLS = frozenset({"call"})
-_SERVER_CAPABILITIES_TOOLS = frozenset({"listChanged"})
-_SET_LEVEL_REQUEST_PARAMS = frozenset({"_meta", "level"})
-_SUBSCRIBE_REQUEST_PARAMS = frozenset({"_meta", "uri"})
-_TASK = frozenset({"createdAt", "lastUpdatedAt", "pollInterval", "status", "statusMessage", "taskId", "ttl"})
-_TASK_NULLABLE = frozenset({"ttl"})
-_TASK_METADATA = frozenset({"ttl"})
-_TASK_STATUS_NOTIFICATION_PARAMS = frozenset(
-    {"_meta", "createdAt", "lastUpdatedAt", "pollInterval", "status", "statusMessage", "taskId", "ttl"}
-)
-_TASK_STATUS_NOTIFICATION_PARAMS_NULLABLE = frozenset({"ttl"})
-_TEXT_CONTENT = frozenset({"_meta", "annotations", "text", "type"})
-_TEXT_RESOURCE_CONTENTS = frozenset({"_meta", "mimeType", "text", "uri"})
-_TOOL = frozenset(
-    {"_meta", "annotations", "description", "execution", "icons", "inputSchema", "name", "outputSchema", "title"}
-)
-_TOOL_ANNOTATIONS = frozenset({"destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint", "title"})
-_TOOL_CHOICE = frozenset({"mode"})
-_TOOL_EXECUTION = frozenset({"taskSupport"})
-_TOOL_RESULT_CONTENT = frozenset({"_meta", "content", "isError", "structuredContent", "toolUseId", "type"})
-_TOOL_USE_CONTENT = frozenset({"_meta", "id", "input", "name", "type"})
-_UNSUBSCRIBE_REQUEST_PARAMS = frozenset({"_meta", "uri"})
+Encoder = Callable[["Adapter", JsonObject], JsonObject]
 
 
 class Adapter:
-    """The answers of 2025-11-25, each with its source. What the questions are, `protocol.py` says."""
+    """The answers of 2025-11-25, each with its source; then its messages, and what is sent of each type."""
 
     version: ClassVar[str] = "2025-11-25"
 
@@ -1092,9 +972,93 @@ class Adapter:
 
     # --- What is sent of each type, from the schemas ---
 
-    def _annotations(self, value: JsonObject) -> JsonObject:
-        """`Annotations`."""
-        return contract.keep(value, _ANNOTATIONS)
+    _annotations: ClassVar[Encoder] = contract.keeping("audience", "lastModified", "priority")
+    _blob_resource_contents: ClassVar[Encoder] = contract.keeping("_meta", "blob", "mimeType", "uri")
+    _cancel_task_request_params: ClassVar[Encoder] = contract.keeping("_meta", "taskId")
+    _cancel_task_result: ClassVar[Encoder] = contract.keeping(
+        "_meta",
+        "createdAt",
+        "lastUpdatedAt",
+        "pollInterval",
+        "status",
+        "statusMessage",
+        "taskId",
+        "ttl",
+        nullable=("ttl",),
+    )
+    _cancelled_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "reason", "requestId")
+    _client_capabilities_elicitation: ClassVar[Encoder] = contract.keeping("form", "url")
+    _client_capabilities_roots: ClassVar[Encoder] = contract.keeping("listChanged")
+    _client_capabilities_sampling: ClassVar[Encoder] = contract.keeping("context", "tools")
+    _client_capabilities_tasks_requests_elicitation: ClassVar[Encoder] = contract.keeping("create")
+    _client_capabilities_tasks_requests_sampling: ClassVar[Encoder] = contract.keeping("createMessage")
+    _complete_request_params_argument: ClassVar[Encoder] = contract.keeping("name", "value")
+    _complete_request_params_context: ClassVar[Encoder] = contract.keeping("arguments")
+    _complete_result_completion: ClassVar[Encoder] = contract.keeping("hasMore", "total", "values")
+    _elicit_result: ClassVar[Encoder] = contract.keeping("_meta", "action", "content")
+    _elicitation_complete_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "elicitationId")
+    _get_prompt_request_params: ClassVar[Encoder] = contract.keeping("_meta", "arguments", "name")
+    _get_task_payload_request_params: ClassVar[Encoder] = contract.keeping("_meta", "taskId")
+    _get_task_request_params: ClassVar[Encoder] = contract.keeping("_meta", "taskId")
+    _get_task_result: ClassVar[Encoder] = contract.keeping(
+        "_meta",
+        "createdAt",
+        "lastUpdatedAt",
+        "pollInterval",
+        "status",
+        "statusMessage",
+        "taskId",
+        "ttl",
+        nullable=("ttl",),
+    )
+    _icon: ClassVar[Encoder] = contract.keeping("mimeType", "sizes", "src", "theme")
+    _list_roots_request_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _logging_message_notification_params: ClassVar[Encoder] = contract.keeping(
+        "_meta", "data", "level", "logger", nullable=("data",)
+    )
+    _model_hint: ClassVar[Encoder] = contract.keeping("name")
+    _notification_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _paginated_request_params: ClassVar[Encoder] = contract.keeping("_meta", "cursor")
+    _progress_notification_params: ClassVar[Encoder] = contract.keeping(
+        "_meta", "message", "progress", "progressToken", "total"
+    )
+    _prompt_argument: ClassVar[Encoder] = contract.keeping("description", "name", "required", "title")
+    _prompt_reference: ClassVar[Encoder] = contract.keeping("name", "title", "type")
+    _read_resource_request_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _request_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _resource_template_reference: ClassVar[Encoder] = contract.keeping("type", "uri")
+    _resource_updated_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _result: ClassVar[Encoder] = contract.keeping("_meta")
+    _root: ClassVar[Encoder] = contract.keeping("_meta", "name", "uri")
+    _server_capabilities_prompts: ClassVar[Encoder] = contract.keeping("listChanged")
+    _server_capabilities_resources: ClassVar[Encoder] = contract.keeping("listChanged", "subscribe")
+    _server_capabilities_tasks_requests_tools: ClassVar[Encoder] = contract.keeping("call")
+    _server_capabilities_tools: ClassVar[Encoder] = contract.keeping("listChanged")
+    _set_level_request_params: ClassVar[Encoder] = contract.keeping("_meta", "level")
+    _subscribe_request_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _task: ClassVar[Encoder] = contract.keeping(
+        "createdAt", "lastUpdatedAt", "pollInterval", "status", "statusMessage", "taskId", "ttl", nullable=("ttl",)
+    )
+    _task_metadata: ClassVar[Encoder] = contract.keeping("ttl")
+    _task_status_notification_params: ClassVar[Encoder] = contract.keeping(
+        "_meta",
+        "createdAt",
+        "lastUpdatedAt",
+        "pollInterval",
+        "status",
+        "statusMessage",
+        "taskId",
+        "ttl",
+        nullable=("ttl",),
+    )
+    _text_resource_contents: ClassVar[Encoder] = contract.keeping("_meta", "mimeType", "text", "uri")
+    _tool_annotations: ClassVar[Encoder] = contract.keeping(
+        "destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint", "title"
+    )
+    _tool_choice: ClassVar[Encoder] = contract.keeping("mode")
+    _tool_execution: ClassVar[Encoder] = contract.keeping("taskSupport")
+    _tool_use_content: ClassVar[Encoder] = contract.keeping("_meta", "id", "input", "name", "type")
+    _unsubscribe_request_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
 
     def _audio_content(self, value: JsonObject) -> JsonObject:
         """`AudioContent`."""
@@ -1102,10 +1066,6 @@ class Adapter:
         if "annotations" in kept:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
-
-    def _blob_resource_contents(self, value: JsonObject) -> JsonObject:
-        """`BlobResourceContents`."""
-        return contract.keep(value, _BLOB_RESOURCE_CONTENTS)
 
     def _call_tool_request_params(self, value: JsonObject) -> JsonObject:
         """`CallToolRequestParams`, here without `inputResponses`, `requestState`."""
@@ -1124,18 +1084,6 @@ class Adapter:
             kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
         return kept
 
-    def _cancel_task_request_params(self, value: JsonObject) -> JsonObject:
-        """`CancelTaskRequestParams`."""
-        return contract.keep(value, _CANCEL_TASK_REQUEST_PARAMS)
-
-    def _cancel_task_result(self, value: JsonObject) -> JsonObject:
-        """`CancelTaskResult`."""
-        return contract.keep(value, _CANCEL_TASK_RESULT, _CANCEL_TASK_RESULT_NULLABLE)
-
-    def _cancelled_notification_params(self, value: JsonObject) -> JsonObject:
-        """`CancelledNotificationParams`."""
-        return contract.keep(value, _CANCELLED_NOTIFICATION_PARAMS)
-
     def _client_capabilities(self, value: JsonObject) -> JsonObject:
         """`ClientCapabilities`, here without `extensions`."""
         kept = contract.keep(value, _CLIENT_CAPABILITIES)
@@ -1148,18 +1096,6 @@ class Adapter:
         if "tasks" in kept:
             kept["tasks"] = self._client_capabilities_tasks(kept["tasks"])
         return kept
-
-    def _client_capabilities_elicitation(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesElicitation`."""
-        return contract.keep(value, _CLIENT_CAPABILITIES_ELICITATION)
-
-    def _client_capabilities_roots(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesRoots`."""
-        return contract.keep(value, _CLIENT_CAPABILITIES_ROOTS)
-
-    def _client_capabilities_sampling(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesSampling`."""
-        return contract.keep(value, _CLIENT_CAPABILITIES_SAMPLING)
 
     def _client_capabilities_tasks(self, value: JsonObject) -> JsonObject:
         """`ClientCapabilitiesTasks`."""
@@ -1177,14 +1113,6 @@ class Adapter:
             kept["sampling"] = self._client_capabilities_tasks_requests_sampling(kept["sampling"])
         return kept
 
-    def _client_capabilities_tasks_requests_elicitation(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesTasksRequestsElicitation`."""
-        return contract.keep(value, _CLIENT_CAPABILITIES_TASKS_REQUESTS_ELICITATION)
-
-    def _client_capabilities_tasks_requests_sampling(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesTasksRequestsSampling`."""
-        return contract.keep(value, _CLIENT_CAPABILITIES_TASKS_REQUESTS_SAMPLING)
-
     def _complete_request_params(self, value: JsonObject) -> JsonObject:
         """`CompleteRequestParams`."""
         kept = contract.keep(value, _COMPLETE_REQUEST_PARAMS)
@@ -1196,24 +1124,12 @@ class Adapter:
             kept["ref"] = self._complete_request_params_ref(kept["ref"])
         return kept
 
-    def _complete_request_params_argument(self, value: JsonObject) -> JsonObject:
-        """`CompleteRequestParamsArgument`."""
-        return contract.keep(value, _COMPLETE_REQUEST_PARAMS_ARGUMENT)
-
-    def _complete_request_params_context(self, value: JsonObject) -> JsonObject:
-        """`CompleteRequestParamsContext`."""
-        return contract.keep(value, _COMPLETE_REQUEST_PARAMS_CONTEXT)
-
     def _complete_result(self, value: JsonObject) -> JsonObject:
         """`CompleteResult`, here without `resultType`."""
         kept = contract.keep(value, _COMPLETE_RESULT)
         if "completion" in kept:
             kept["completion"] = self._complete_result_completion(kept["completion"])
         return kept
-
-    def _complete_result_completion(self, value: JsonObject) -> JsonObject:
-        """`CompleteResultCompletion`."""
-        return contract.keep(value, _COMPLETE_RESULT_COMPLETION)
 
     def _create_message_request_params(self, value: JsonObject) -> JsonObject:
         """`CreateMessageRequestParams`."""
@@ -1252,14 +1168,6 @@ class Adapter:
             kept["task"] = self._task_metadata(kept["task"])
         return kept
 
-    def _elicit_result(self, value: JsonObject) -> JsonObject:
-        """`ElicitResult`."""
-        return contract.keep(value, _ELICIT_RESULT)
-
-    def _elicitation_complete_notification_params(self, value: JsonObject) -> JsonObject:
-        """`ElicitationCompleteNotificationParams`."""
-        return contract.keep(value, _ELICITATION_COMPLETE_NOTIFICATION_PARAMS)
-
     def _embedded_resource(self, value: JsonObject) -> JsonObject:
         """`EmbeddedResource`."""
         kept = contract.keep(value, _EMBEDDED_RESOURCE)
@@ -1269,32 +1177,12 @@ class Adapter:
             kept["resource"] = self._embedded_resource_resource(kept["resource"])
         return kept
 
-    def _get_prompt_request_params(self, value: JsonObject) -> JsonObject:
-        """`GetPromptRequestParams`, here without `inputResponses`, `requestState`."""
-        return contract.keep(value, _GET_PROMPT_REQUEST_PARAMS)
-
     def _get_prompt_result(self, value: JsonObject) -> JsonObject:
         """`GetPromptResult`, here without `resultType`."""
         kept = contract.keep(value, _GET_PROMPT_RESULT)
         if "messages" in kept:
             kept["messages"] = [sent for item in kept["messages"] for sent in self._prompt_message(item)]
         return kept
-
-    def _get_task_payload_request_params(self, value: JsonObject) -> JsonObject:
-        """`GetTaskPayloadRequestParams`."""
-        return contract.keep(value, _GET_TASK_PAYLOAD_REQUEST_PARAMS)
-
-    def _get_task_request_params(self, value: JsonObject) -> JsonObject:
-        """`GetTaskRequestParams`."""
-        return contract.keep(value, _GET_TASK_REQUEST_PARAMS)
-
-    def _get_task_result(self, value: JsonObject) -> JsonObject:
-        """`GetTaskResult`."""
-        return contract.keep(value, _GET_TASK_RESULT, _GET_TASK_RESULT_NULLABLE)
-
-    def _icon(self, value: JsonObject) -> JsonObject:
-        """`Icon`."""
-        return contract.keep(value, _ICON)
 
     def _image_content(self, value: JsonObject) -> JsonObject:
         """`ImageContent`."""
@@ -1349,10 +1237,6 @@ class Adapter:
             kept["resources"] = [self._resource(item) for item in kept["resources"]]
         return kept
 
-    def _list_roots_request_params(self, value: JsonObject) -> JsonObject:
-        """`ListRootsRequestParams`."""
-        return contract.keep(value, _LIST_ROOTS_REQUEST_PARAMS)
-
     def _list_roots_result(self, value: JsonObject) -> JsonObject:
         """`ListRootsResult`."""
         kept = contract.keep(value, _LIST_ROOTS_RESULT)
@@ -1374,32 +1258,12 @@ class Adapter:
             kept["tools"] = [self._tool(item) for item in kept["tools"]]
         return kept
 
-    def _logging_message_notification_params(self, value: JsonObject) -> JsonObject:
-        """`LoggingMessageNotificationParams`."""
-        return contract.keep(value, _LOGGING_MESSAGE_NOTIFICATION_PARAMS, _LOGGING_MESSAGE_NOTIFICATION_PARAMS_NULLABLE)
-
-    def _model_hint(self, value: JsonObject) -> JsonObject:
-        """`ModelHint`."""
-        return contract.keep(value, _MODEL_HINT)
-
     def _model_preferences(self, value: JsonObject) -> JsonObject:
         """`ModelPreferences`."""
         kept = contract.keep(value, _MODEL_PREFERENCES)
         if "hints" in kept:
             kept["hints"] = [self._model_hint(item) for item in kept["hints"]]
         return kept
-
-    def _notification_params(self, value: JsonObject) -> JsonObject:
-        """`NotificationParams`."""
-        return contract.keep(value, _NOTIFICATION_PARAMS)
-
-    def _paginated_request_params(self, value: JsonObject) -> JsonObject:
-        """`PaginatedRequestParams`."""
-        return contract.keep(value, _PAGINATED_REQUEST_PARAMS)
-
-    def _progress_notification_params(self, value: JsonObject) -> JsonObject:
-        """`ProgressNotificationParams`."""
-        return contract.keep(value, _PROGRESS_NOTIFICATION_PARAMS)
 
     def _prompt(self, value: JsonObject) -> JsonObject:
         """`Prompt`."""
@@ -1410,22 +1274,10 @@ class Adapter:
             kept["icons"] = [self._icon(item) for item in kept["icons"]]
         return kept
 
-    def _prompt_argument(self, value: JsonObject) -> JsonObject:
-        """`PromptArgument`."""
-        return contract.keep(value, _PROMPT_ARGUMENT)
-
     def _prompt_message(self, value: JsonObject) -> list[JsonObject]:
         """`PromptMessage`."""
         kept = contract.keep(value, _PROMPT_MESSAGE)
         return [kept | {"content": item} for item in self._content_block_parts(kept["content"])]
-
-    def _prompt_reference(self, value: JsonObject) -> JsonObject:
-        """`PromptReference`."""
-        return contract.keep(value, _PROMPT_REFERENCE)
-
-    def _read_resource_request_params(self, value: JsonObject) -> JsonObject:
-        """`ReadResourceRequestParams`, here without `inputResponses`, `requestState`."""
-        return contract.keep(value, _READ_RESOURCE_REQUEST_PARAMS)
 
     def _read_resource_result(self, value: JsonObject) -> JsonObject:
         """`ReadResourceResult`, here without `cacheScope`, `resultType`, `ttlMs`."""
@@ -1433,10 +1285,6 @@ class Adapter:
         if "contents" in kept:
             kept["contents"] = [self._read_resource_result_contents(item) for item in kept["contents"]]
         return kept
-
-    def _request_params(self, value: JsonObject) -> JsonObject:
-        """`RequestParams`."""
-        return contract.keep(value, _REQUEST_PARAMS)
 
     def _resource(self, value: JsonObject) -> JsonObject:
         """`Resource`."""
@@ -1465,22 +1313,6 @@ class Adapter:
             kept["icons"] = [self._icon(item) for item in kept["icons"]]
         return kept
 
-    def _resource_template_reference(self, value: JsonObject) -> JsonObject:
-        """`ResourceTemplateReference`."""
-        return contract.keep(value, _RESOURCE_TEMPLATE_REFERENCE)
-
-    def _resource_updated_notification_params(self, value: JsonObject) -> JsonObject:
-        """`ResourceUpdatedNotificationParams`."""
-        return contract.keep(value, _RESOURCE_UPDATED_NOTIFICATION_PARAMS)
-
-    def _result(self, value: JsonObject) -> JsonObject:
-        """`Result`, here without `resultType`."""
-        return contract.keep(value, _RESULT)
-
-    def _root(self, value: JsonObject) -> JsonObject:
-        """`Root`."""
-        return contract.keep(value, _ROOT)
-
     def _sampling_message(self, value: JsonObject) -> JsonObject:
         """`SamplingMessage`."""
         kept = contract.keep(value, _SAMPLING_MESSAGE)
@@ -1503,14 +1335,6 @@ class Adapter:
             kept["tools"] = self._server_capabilities_tools(kept["tools"])
         return kept
 
-    def _server_capabilities_prompts(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesPrompts`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_PROMPTS)
-
-    def _server_capabilities_resources(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesResources`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_RESOURCES)
-
     def _server_capabilities_tasks(self, value: JsonObject) -> JsonObject:
         """`ServerCapabilitiesTasks`."""
         kept = contract.keep(value, _SERVER_CAPABILITIES_TASKS)
@@ -1525,44 +1349,12 @@ class Adapter:
             kept["tools"] = self._server_capabilities_tasks_requests_tools(kept["tools"])
         return kept
 
-    def _server_capabilities_tasks_requests_tools(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesTasksRequestsTools`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_TASKS_REQUESTS_TOOLS)
-
-    def _server_capabilities_tools(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesTools`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_TOOLS)
-
-    def _set_level_request_params(self, value: JsonObject) -> JsonObject:
-        """`SetLevelRequestParams`."""
-        return contract.keep(value, _SET_LEVEL_REQUEST_PARAMS)
-
-    def _subscribe_request_params(self, value: JsonObject) -> JsonObject:
-        """`SubscribeRequestParams`."""
-        return contract.keep(value, _SUBSCRIBE_REQUEST_PARAMS)
-
-    def _task(self, value: JsonObject) -> JsonObject:
-        """`Task`."""
-        return contract.keep(value, _TASK, _TASK_NULLABLE)
-
-    def _task_metadata(self, value: JsonObject) -> JsonObject:
-        """`TaskMetadata`."""
-        return contract.keep(value, _TASK_METADATA)
-
-    def _task_status_notification_params(self, value: JsonObject) -> JsonObject:
-        """`TaskStatusNotificationParams`."""
-        return contract.keep(value, _TASK_STATUS_NOTIFICATION_PARAMS, _TASK_STATUS_NOTIFICATION_PARAMS_NULLABLE)
-
     def _text_content(self, value: JsonObject) -> JsonObject:
         """`TextContent`."""
         kept = contract.keep(value, _TEXT_CONTENT)
         if "annotations" in kept:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
-
-    def _text_resource_contents(self, value: JsonObject) -> JsonObject:
-        """`TextResourceContents`."""
-        return contract.keep(value, _TEXT_RESOURCE_CONTENTS)
 
     def _tool(self, value: JsonObject) -> JsonObject:
         """`Tool`."""
@@ -1577,18 +1369,6 @@ class Adapter:
             kept["icons"] = [self._icon(item) for item in kept["icons"]]
         return kept
 
-    def _tool_annotations(self, value: JsonObject) -> JsonObject:
-        """`ToolAnnotations`."""
-        return contract.keep(value, _TOOL_ANNOTATIONS)
-
-    def _tool_choice(self, value: JsonObject) -> JsonObject:
-        """`ToolChoice`."""
-        return contract.keep(value, _TOOL_CHOICE)
-
-    def _tool_execution(self, value: JsonObject) -> JsonObject:
-        """`ToolExecution`."""
-        return contract.keep(value, _TOOL_EXECUTION)
-
     def _tool_result_content(self, value: JsonObject) -> JsonObject:
         """`ToolResultContent`."""
         kept = contract.keep(value, _TOOL_RESULT_CONTENT)
@@ -1597,14 +1377,6 @@ class Adapter:
         if "content" in kept:
             kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
         return kept
-
-    def _tool_use_content(self, value: JsonObject) -> JsonObject:
-        """`ToolUseContent`."""
-        return contract.keep(value, _TOOL_USE_CONTENT)
-
-    def _unsubscribe_request_params(self, value: JsonObject) -> JsonObject:
-        """`UnsubscribeRequestParams`."""
-        return contract.keep(value, _UNSUBSCRIBE_REQUEST_PARAMS)
 
     def _complete_request_params_ref(self, value: JsonObject) -> JsonObject:
         """`CompleteRequestParamsRef`."""
@@ -1682,7 +1454,7 @@ class Adapter:
             return [self._sampling_message_content_block(item) for item in self.sampled_audio_content(value)]
         return [self._sampling_message_content_block(value)]
 
-    _request_encoders: ClassVar[Encoders] = MappingProxyType(
+    _request_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "completion/complete": _complete_request_params,
             "initialize": _initialize_request_params,
@@ -1703,7 +1475,7 @@ class Adapter:
             "tools/list": _paginated_request_params,
         }
     )
-    _result_encoders: ClassVar[Encoders] = MappingProxyType(
+    _result_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "completion/complete": _complete_result,
             "initialize": _initialize_result,
@@ -1723,7 +1495,7 @@ class Adapter:
             "tools/list": _list_tools_result,
         }
     )
-    _question_encoders: ClassVar[Encoders] = MappingProxyType(
+    _question_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "elicitation/create": _elicit_request_params,
             "ping": _request_params,
@@ -1735,7 +1507,7 @@ class Adapter:
             "tasks/result": _get_task_payload_request_params,
         }
     )
-    _answer_encoders: ClassVar[Encoders] = MappingProxyType(
+    _answer_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "elicitation/create": _elicit_result,
             "ping": _result,
@@ -1746,7 +1518,7 @@ class Adapter:
             "tasks/list": _list_tasks_result,
         }
     )
-    _notification_encoders: ClassVar[Encoders] = MappingProxyType(
+    _notification_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "notifications/cancelled": _cancelled_notification_params,
             "notifications/elicitation/complete": _elicitation_complete_notification_params,
@@ -1761,3 +1533,64 @@ class Adapter:
             "notifications/tools/list_changed": _notification_params,
         }
     )
+
+
+_AUDIO_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
+_CALL_TOOL_REQUEST_PARAMS = frozenset({"_meta", "arguments", "name", "task"})
+_CALL_TOOL_RESULT = frozenset({"_meta", "content", "isError", "structuredContent"})
+_CLIENT_CAPABILITIES = frozenset({"elicitation", "experimental", "roots", "sampling", "tasks"})
+_CLIENT_CAPABILITIES_TASKS = frozenset({"cancel", "list", "requests"})
+_CLIENT_CAPABILITIES_TASKS_REQUESTS = frozenset({"elicitation", "sampling"})
+_COMPLETE_REQUEST_PARAMS = frozenset({"_meta", "argument", "context", "ref"})
+_COMPLETE_RESULT = frozenset({"_meta", "completion"})
+_CREATE_MESSAGE_REQUEST_PARAMS = frozenset(
+    {
+        "_meta",
+        "includeContext",
+        "maxTokens",
+        "messages",
+        "metadata",
+        "modelPreferences",
+        "stopSequences",
+        "systemPrompt",
+        "task",
+        "temperature",
+        "toolChoice",
+        "tools",
+    }
+)
+_CREATE_MESSAGE_RESULT = frozenset({"_meta", "content", "model", "role", "stopReason"})
+_ELICIT_REQUEST_FORM_PARAMS = frozenset({"_meta", "message", "mode", "requestedSchema", "task"})
+_ELICIT_REQUEST_URL_PARAMS = frozenset({"_meta", "elicitationId", "message", "mode", "task", "url"})
+_EMBEDDED_RESOURCE = frozenset({"_meta", "annotations", "resource", "type"})
+_GET_PROMPT_RESULT = frozenset({"_meta", "description", "messages"})
+_IMAGE_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
+_IMPLEMENTATION = frozenset({"description", "icons", "name", "title", "version", "websiteUrl"})
+_INITIALIZE_REQUEST_PARAMS = frozenset({"_meta", "capabilities", "clientInfo", "protocolVersion"})
+_INITIALIZE_RESULT = frozenset({"_meta", "capabilities", "instructions", "protocolVersion", "serverInfo"})
+_LIST_PROMPTS_RESULT = frozenset({"_meta", "nextCursor", "prompts"})
+_LIST_RESOURCE_TEMPLATES_RESULT = frozenset({"_meta", "nextCursor", "resourceTemplates"})
+_LIST_RESOURCES_RESULT = frozenset({"_meta", "nextCursor", "resources"})
+_LIST_ROOTS_RESULT = frozenset({"_meta", "roots"})
+_LIST_TASKS_RESULT = frozenset({"_meta", "nextCursor", "tasks"})
+_LIST_TOOLS_RESULT = frozenset({"_meta", "nextCursor", "tools"})
+_MODEL_PREFERENCES = frozenset({"costPriority", "hints", "intelligencePriority", "speedPriority"})
+_PROMPT = frozenset({"_meta", "arguments", "description", "icons", "name", "title"})
+_PROMPT_MESSAGE = frozenset({"content", "role"})
+_READ_RESOURCE_RESULT = frozenset({"_meta", "contents"})
+_RESOURCE = frozenset({"_meta", "annotations", "description", "icons", "mimeType", "name", "size", "title", "uri"})
+_RESOURCE_LINK = frozenset(
+    {"_meta", "annotations", "description", "icons", "mimeType", "name", "size", "title", "type", "uri"}
+)
+_RESOURCE_TEMPLATE = frozenset(
+    {"_meta", "annotations", "description", "icons", "mimeType", "name", "title", "uriTemplate"}
+)
+_SAMPLING_MESSAGE = frozenset({"_meta", "content", "role"})
+_SERVER_CAPABILITIES = frozenset({"completions", "experimental", "logging", "prompts", "resources", "tasks", "tools"})
+_SERVER_CAPABILITIES_TASKS = frozenset({"cancel", "list", "requests"})
+_SERVER_CAPABILITIES_TASKS_REQUESTS = frozenset({"tools"})
+_TEXT_CONTENT = frozenset({"_meta", "annotations", "text", "type"})
+_TOOL = frozenset(
+    {"_meta", "annotations", "description", "execution", "icons", "inputSchema", "name", "outputSchema", "title"}
+)
+_TOOL_RESULT_CONTENT = frozenset({"_meta", "content", "isError", "structuredContent", "toolUseId", "type"})

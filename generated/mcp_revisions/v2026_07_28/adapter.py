@@ -21,112 +21,11 @@ from typing import ClassVar
 import mcp_contract as contract
 from mcp_contract import Json, JsonObject
 
-Encoders = Mapping[str, Callable[["Adapter", JsonObject], JsonObject]]
-
-_ANNOTATIONS = frozenset({"audience", "lastModified", "priority"})
-_AUDIO_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
-_BLOB_RESOURCE_CONTENTS = frozenset({"_meta", "blob", "mimeType", "uri"})
-_CALL_TOOL_REQUEST_PARAMS = frozenset({"_meta", "arguments", "inputResponses", "name", "requestState"})
-_CALL_TOOL_RESULT = frozenset({"_meta", "content", "isError", "resultType", "structuredContent"})
-_CALL_TOOL_RESULT_NULLABLE = frozenset({"structuredContent"})
-_CANCELLED_NOTIFICATION_PARAMS = frozenset({"_meta", "reason", "requestId"})
-_CLIENT_CAPABILITIES = frozenset({"elicitation", "experimental", "extensions", "roots", "sampling"})
-_CLIENT_CAPABILITIES_ELICITATION = frozenset({"form", "url"})
-_CLIENT_CAPABILITIES_ROOTS = frozenset({"listChanged"})
-_CLIENT_CAPABILITIES_SAMPLING = frozenset({"context", "tools"})
-_COMPLETE_REQUEST_PARAMS = frozenset({"_meta", "argument", "context", "ref"})
-_COMPLETE_REQUEST_PARAMS_ARGUMENT = frozenset({"name", "value"})
-_COMPLETE_REQUEST_PARAMS_CONTEXT = frozenset({"arguments"})
-_COMPLETE_RESULT = frozenset({"_meta", "completion", "resultType"})
-_COMPLETE_RESULT_COMPLETION = frozenset({"hasMore", "total", "values"})
-_CREATE_MESSAGE_REQUEST = frozenset({"method", "params"})
-_CREATE_MESSAGE_REQUEST_PARAMS = frozenset(
-    {
-        "includeContext",
-        "maxTokens",
-        "messages",
-        "metadata",
-        "modelPreferences",
-        "stopSequences",
-        "systemPrompt",
-        "temperature",
-        "toolChoice",
-        "tools",
-    }
-)
-_CREATE_MESSAGE_RESULT = frozenset({"_meta", "content", "model", "role", "stopReason"})
-_DISCOVER_RESULT = frozenset(
-    {"_meta", "cacheScope", "capabilities", "instructions", "resultType", "supportedVersions", "ttlMs"}
-)
-_ELICIT_REQUEST = frozenset({"method", "params"})
-_ELICIT_REQUEST_FORM_PARAMS = frozenset({"message", "mode", "requestedSchema"})
-_ELICIT_REQUEST_URL_PARAMS = frozenset({"message", "mode", "url"})
-_ELICIT_RESULT = frozenset({"action", "content"})
-_EMBEDDED_RESOURCE = frozenset({"_meta", "annotations", "resource", "type"})
-_GET_PROMPT_REQUEST_PARAMS = frozenset({"_meta", "arguments", "inputResponses", "name", "requestState"})
-_GET_PROMPT_RESULT = frozenset({"_meta", "description", "messages", "resultType"})
-_ICON = frozenset({"mimeType", "sizes", "src", "theme"})
-_IMAGE_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
-_IMPLEMENTATION = frozenset({"description", "icons", "name", "title", "version", "websiteUrl"})
-_INPUT_REQUIRED_RESULT = frozenset({"_meta", "inputRequests", "requestState", "resultType"})
-_LIST_PROMPTS_RESULT = frozenset({"_meta", "cacheScope", "nextCursor", "prompts", "resultType", "ttlMs"})
-_LIST_RESOURCE_TEMPLATES_RESULT = frozenset(
-    {"_meta", "cacheScope", "nextCursor", "resourceTemplates", "resultType", "ttlMs"}
-)
-_LIST_RESOURCES_RESULT = frozenset({"_meta", "cacheScope", "nextCursor", "resources", "resultType", "ttlMs"})
-_LIST_ROOTS_REQUEST = frozenset({"method", "params"})
-_LIST_ROOTS_REQUEST_PARAMS = frozenset({"_meta"})
-_LIST_ROOTS_RESULT = frozenset({"roots"})
-_LIST_TOOLS_RESULT = frozenset({"_meta", "cacheScope", "nextCursor", "resultType", "tools", "ttlMs"})
-_LOGGING_MESSAGE_NOTIFICATION_PARAMS = frozenset({"_meta", "data", "level", "logger"})
-_LOGGING_MESSAGE_NOTIFICATION_PARAMS_NULLABLE = frozenset({"data"})
-_MODEL_HINT = frozenset({"name"})
-_MODEL_PREFERENCES = frozenset({"costPriority", "hints", "intelligencePriority", "speedPriority"})
-_NOTIFICATION_PARAMS = frozenset({"_meta"})
-_PAGINATED_REQUEST_PARAMS = frozenset({"_meta", "cursor"})
-_PROGRESS_NOTIFICATION_PARAMS = frozenset({"_meta", "message", "progress", "progressToken", "total"})
-_PROMPT = frozenset({"_meta", "arguments", "description", "icons", "name", "title"})
-_PROMPT_ARGUMENT = frozenset({"description", "name", "required", "title"})
-_PROMPT_MESSAGE = frozenset({"content", "role"})
-_PROMPT_REFERENCE = frozenset({"name", "title", "type"})
-_READ_RESOURCE_REQUEST_PARAMS = frozenset({"_meta", "inputResponses", "requestState", "uri"})
-_READ_RESOURCE_RESULT = frozenset({"_meta", "cacheScope", "contents", "resultType", "ttlMs"})
-_REQUEST_PARAMS = frozenset({"_meta"})
-_RESOURCE = frozenset({"_meta", "annotations", "description", "icons", "mimeType", "name", "size", "title", "uri"})
-_RESOURCE_LINK = frozenset(
-    {"_meta", "annotations", "description", "icons", "mimeType", "name", "size", "title", "type", "uri"}
-)
-_RESOURCE_TEMPLATE = frozenset(
-    {"_meta", "annotations", "description", "icons", "mimeType", "name", "title", "uriTemplate"}
-)
-_RESOURCE_TEMPLATE_REFERENCE = frozenset({"type", "uri"})
-_RESOURCE_UPDATED_NOTIFICATION_PARAMS = frozenset({"_meta", "uri"})
-_ROOT = frozenset({"_meta", "name", "uri"})
-_SAMPLING_MESSAGE = frozenset({"_meta", "content", "role"})
-_SERVER_CAPABILITIES = frozenset(
-    {"completions", "experimental", "extensions", "logging", "prompts", "resources", "tools"}
-)
-_SERVER_CAPABILITIES_PROMPTS = frozenset({"listChanged"})
-_SERVER_CAPABILITIES_RESOURCES = frozenset({"listChanged", "subscribe"})
-_SERVER_CAPABILITIES_TOOLS = frozenset({"listChanged"})
-_SUBSCRIPTION_FILTER = frozenset(
-    {"promptsListChanged", "resourceSubscriptions", "resourcesListChanged", "toolsListChanged"}
-)
-_SUBSCRIPTIONS_ACKNOWLEDGED_NOTIFICATION_PARAMS = frozenset({"_meta", "notifications"})
-_SUBSCRIPTIONS_LISTEN_REQUEST_PARAMS = frozenset({"_meta", "notifications"})
-_SUBSCRIPTIONS_LISTEN_RESULT = frozenset({"_meta", "resultType"})
-_TEXT_CONTENT = frozenset({"_meta", "annotations", "text", "type"})
-_TEXT_RESOURCE_CONTENTS = frozenset({"_meta", "mimeType", "text", "uri"})
-_TOOL = frozenset({"_meta", "annotations", "description", "icons", "inputSchema", "name", "outputSchema", "title"})
-_TOOL_ANNOTATIONS = frozenset({"destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint", "title"})
-_TOOL_CHOICE = frozenset({"mode"})
-_TOOL_RESULT_CONTENT = frozenset({"_meta", "content", "isError", "structuredContent", "toolUseId", "type"})
-_TOOL_RESULT_CONTENT_NULLABLE = frozenset({"structuredContent"})
-_TOOL_USE_CONTENT = frozenset({"_meta", "id", "input", "name", "type"})
+Encoder = Callable[["Adapter", JsonObject], JsonObject]
 
 
 class Adapter:
-    """The answers of 2026-07-28, each with its source. What the questions are, `protocol.py` says."""
+    """The answers of 2026-07-28, each with its source; then its messages, and what is sent of each type."""
 
     version: ClassVar[str] = "2026-07-28"
 
@@ -1131,9 +1030,45 @@ class Adapter:
 
     # --- What is sent of each type, from the schemas ---
 
-    def _annotations(self, value: JsonObject) -> JsonObject:
-        """`Annotations`."""
-        return contract.keep(value, _ANNOTATIONS)
+    _annotations: ClassVar[Encoder] = contract.keeping("audience", "lastModified", "priority")
+    _blob_resource_contents: ClassVar[Encoder] = contract.keeping("_meta", "blob", "mimeType", "uri")
+    _cancelled_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "reason", "requestId")
+    _client_capabilities_elicitation: ClassVar[Encoder] = contract.keeping("form", "url")
+    _client_capabilities_roots: ClassVar[Encoder] = contract.leaving_out("listChanged")
+    _client_capabilities_sampling: ClassVar[Encoder] = contract.keeping("context", "tools")
+    _complete_request_params_argument: ClassVar[Encoder] = contract.keeping("name", "value")
+    _complete_request_params_context: ClassVar[Encoder] = contract.keeping("arguments")
+    _elicit_request_url_params: ClassVar[Encoder] = contract.keeping("message", "mode", "url")
+    _elicit_result: ClassVar[Encoder] = contract.keeping("action", "content")
+    _icon: ClassVar[Encoder] = contract.keeping("mimeType", "sizes", "src", "theme")
+    _list_roots_request_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _logging_message_notification_params: ClassVar[Encoder] = contract.keeping(
+        "_meta", "data", "level", "logger", nullable=("data",)
+    )
+    _model_hint: ClassVar[Encoder] = contract.keeping("name")
+    _notification_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _paginated_request_params: ClassVar[Encoder] = contract.keeping("_meta", "cursor")
+    _progress_notification_params: ClassVar[Encoder] = contract.keeping(
+        "_meta", "message", "progress", "progressToken", "total"
+    )
+    _prompt_argument: ClassVar[Encoder] = contract.keeping("description", "name", "required", "title")
+    _prompt_reference: ClassVar[Encoder] = contract.keeping("name", "title", "type")
+    _request_params: ClassVar[Encoder] = contract.keeping("_meta")
+    _resource_template_reference: ClassVar[Encoder] = contract.keeping("type", "uri")
+    _resource_updated_notification_params: ClassVar[Encoder] = contract.keeping("_meta", "uri")
+    _root: ClassVar[Encoder] = contract.keeping("_meta", "name", "uri")
+    _server_capabilities_prompts: ClassVar[Encoder] = contract.keeping("listChanged")
+    _server_capabilities_resources: ClassVar[Encoder] = contract.keeping("listChanged", "subscribe")
+    _server_capabilities_tools: ClassVar[Encoder] = contract.keeping("listChanged")
+    _subscription_filter: ClassVar[Encoder] = contract.keeping(
+        "promptsListChanged", "resourceSubscriptions", "resourcesListChanged", "toolsListChanged"
+    )
+    _text_resource_contents: ClassVar[Encoder] = contract.keeping("_meta", "mimeType", "text", "uri")
+    _tool_annotations: ClassVar[Encoder] = contract.keeping(
+        "destructiveHint", "idempotentHint", "openWorldHint", "readOnlyHint", "title"
+    )
+    _tool_choice: ClassVar[Encoder] = contract.keeping("mode")
+    _tool_use_content: ClassVar[Encoder] = contract.keeping("_meta", "id", "input", "name", "type")
 
     def _audio_content(self, value: JsonObject) -> JsonObject:
         """`AudioContent`."""
@@ -1141,10 +1076,6 @@ class Adapter:
         if "annotations" in kept:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
-
-    def _blob_resource_contents(self, value: JsonObject) -> JsonObject:
-        """`BlobResourceContents`."""
-        return contract.keep(value, _BLOB_RESOURCE_CONTENTS)
 
     def _call_tool_request_params(self, value: JsonObject) -> JsonObject:
         """`CallToolRequestParams`, here without `task`."""
@@ -1163,10 +1094,6 @@ class Adapter:
             kept["resultType"] = self.result_type
         return kept
 
-    def _cancelled_notification_params(self, value: JsonObject) -> JsonObject:
-        """`CancelledNotificationParams`."""
-        return contract.keep(value, _CANCELLED_NOTIFICATION_PARAMS)
-
     def _client_capabilities(self, value: JsonObject) -> JsonObject:
         """`ClientCapabilities`, here without `tasks`."""
         kept = contract.keep(value, _CLIENT_CAPABILITIES)
@@ -1178,18 +1105,6 @@ class Adapter:
             kept["sampling"] = self._client_capabilities_sampling(kept["sampling"])
         return kept
 
-    def _client_capabilities_elicitation(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesElicitation`."""
-        return contract.keep(value, _CLIENT_CAPABILITIES_ELICITATION)
-
-    def _client_capabilities_roots(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesRoots`, here without `listChanged`."""
-        return contract.leave_out(value, _CLIENT_CAPABILITIES_ROOTS)
-
-    def _client_capabilities_sampling(self, value: JsonObject) -> JsonObject:
-        """`ClientCapabilitiesSampling`."""
-        return contract.keep(value, _CLIENT_CAPABILITIES_SAMPLING)
-
     def _complete_request_params(self, value: JsonObject) -> JsonObject:
         """`CompleteRequestParams`."""
         kept = contract.keep(value, _COMPLETE_REQUEST_PARAMS)
@@ -1200,14 +1115,6 @@ class Adapter:
         if "ref" in kept:
             kept["ref"] = self._complete_request_params_ref(kept["ref"])
         return kept
-
-    def _complete_request_params_argument(self, value: JsonObject) -> JsonObject:
-        """`CompleteRequestParamsArgument`."""
-        return contract.keep(value, _COMPLETE_REQUEST_PARAMS_ARGUMENT)
-
-    def _complete_request_params_context(self, value: JsonObject) -> JsonObject:
-        """`CompleteRequestParamsContext`."""
-        return contract.keep(value, _COMPLETE_REQUEST_PARAMS_CONTEXT)
 
     def _complete_result(self, value: JsonObject) -> JsonObject:
         """`CompleteResult`."""
@@ -1281,14 +1188,6 @@ class Adapter:
         value = self.question_form(value)
         return contract.keep(value, _ELICIT_REQUEST_FORM_PARAMS)
 
-    def _elicit_request_url_params(self, value: JsonObject) -> JsonObject:
-        """`ElicitRequestURLParams`, here without `_meta`, `elicitationId`, `task`."""
-        return contract.keep(value, _ELICIT_REQUEST_URL_PARAMS)
-
-    def _elicit_result(self, value: JsonObject) -> JsonObject:
-        """`ElicitResult`, here without `_meta`."""
-        return contract.keep(value, _ELICIT_RESULT)
-
     def _embedded_resource(self, value: JsonObject) -> JsonObject:
         """`EmbeddedResource`."""
         kept = contract.keep(value, _EMBEDDED_RESOURCE)
@@ -1313,10 +1212,6 @@ class Adapter:
         if "resultType" not in kept:
             kept["resultType"] = self.result_type
         return kept
-
-    def _icon(self, value: JsonObject) -> JsonObject:
-        """`Icon`."""
-        return contract.keep(value, _ICON)
 
     def _image_content(self, value: JsonObject) -> JsonObject:
         """`ImageContent`."""
@@ -1387,10 +1282,6 @@ class Adapter:
             kept["params"] = self._list_roots_request_params(kept["params"])
         return kept
 
-    def _list_roots_request_params(self, value: JsonObject) -> JsonObject:
-        """`ListRootsRequestParams`."""
-        return contract.keep(value, _LIST_ROOTS_REQUEST_PARAMS)
-
     def _list_roots_result(self, value: JsonObject) -> JsonObject:
         """`ListRootsResult`, here without `_meta`."""
         kept = contract.keep(value, _LIST_ROOTS_RESULT)
@@ -1411,32 +1302,12 @@ class Adapter:
             kept["ttlMs"] = self.cache_lifetime
         return kept
 
-    def _logging_message_notification_params(self, value: JsonObject) -> JsonObject:
-        """`LoggingMessageNotificationParams`."""
-        return contract.keep(value, _LOGGING_MESSAGE_NOTIFICATION_PARAMS, _LOGGING_MESSAGE_NOTIFICATION_PARAMS_NULLABLE)
-
-    def _model_hint(self, value: JsonObject) -> JsonObject:
-        """`ModelHint`."""
-        return contract.keep(value, _MODEL_HINT)
-
     def _model_preferences(self, value: JsonObject) -> JsonObject:
         """`ModelPreferences`."""
         kept = contract.keep(value, _MODEL_PREFERENCES)
         if "hints" in kept:
             kept["hints"] = [self._model_hint(item) for item in kept["hints"]]
         return kept
-
-    def _notification_params(self, value: JsonObject) -> JsonObject:
-        """`NotificationParams`."""
-        return contract.keep(value, _NOTIFICATION_PARAMS)
-
-    def _paginated_request_params(self, value: JsonObject) -> JsonObject:
-        """`PaginatedRequestParams`."""
-        return contract.keep(value, _PAGINATED_REQUEST_PARAMS)
-
-    def _progress_notification_params(self, value: JsonObject) -> JsonObject:
-        """`ProgressNotificationParams`."""
-        return contract.keep(value, _PROGRESS_NOTIFICATION_PARAMS)
 
     def _prompt(self, value: JsonObject) -> JsonObject:
         """`Prompt`."""
@@ -1447,18 +1318,10 @@ class Adapter:
             kept["icons"] = [self._icon(item) for item in kept["icons"]]
         return kept
 
-    def _prompt_argument(self, value: JsonObject) -> JsonObject:
-        """`PromptArgument`."""
-        return contract.keep(value, _PROMPT_ARGUMENT)
-
     def _prompt_message(self, value: JsonObject) -> list[JsonObject]:
         """`PromptMessage`."""
         kept = contract.keep(value, _PROMPT_MESSAGE)
         return [kept | {"content": item} for item in self._content_block_parts(kept["content"])]
-
-    def _prompt_reference(self, value: JsonObject) -> JsonObject:
-        """`PromptReference`."""
-        return contract.keep(value, _PROMPT_REFERENCE)
 
     def _read_resource_request_params(self, value: JsonObject) -> JsonObject:
         """`ReadResourceRequestParams`."""
@@ -1479,10 +1342,6 @@ class Adapter:
         if "ttlMs" not in kept:
             kept["ttlMs"] = self.cache_lifetime
         return kept
-
-    def _request_params(self, value: JsonObject) -> JsonObject:
-        """`RequestParams`."""
-        return contract.keep(value, _REQUEST_PARAMS)
 
     def _resource(self, value: JsonObject) -> JsonObject:
         """`Resource`."""
@@ -1511,18 +1370,6 @@ class Adapter:
             kept["icons"] = [self._icon(item) for item in kept["icons"]]
         return kept
 
-    def _resource_template_reference(self, value: JsonObject) -> JsonObject:
-        """`ResourceTemplateReference`."""
-        return contract.keep(value, _RESOURCE_TEMPLATE_REFERENCE)
-
-    def _resource_updated_notification_params(self, value: JsonObject) -> JsonObject:
-        """`ResourceUpdatedNotificationParams`."""
-        return contract.keep(value, _RESOURCE_UPDATED_NOTIFICATION_PARAMS)
-
-    def _root(self, value: JsonObject) -> JsonObject:
-        """`Root`."""
-        return contract.keep(value, _ROOT)
-
     def _sampling_message(self, value: JsonObject) -> JsonObject:
         """`SamplingMessage`."""
         kept = contract.keep(value, _SAMPLING_MESSAGE)
@@ -1542,22 +1389,6 @@ class Adapter:
         if "tools" in kept:
             kept["tools"] = self._server_capabilities_tools(kept["tools"])
         return kept
-
-    def _server_capabilities_prompts(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesPrompts`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_PROMPTS)
-
-    def _server_capabilities_resources(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesResources`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_RESOURCES)
-
-    def _server_capabilities_tools(self, value: JsonObject) -> JsonObject:
-        """`ServerCapabilitiesTools`."""
-        return contract.keep(value, _SERVER_CAPABILITIES_TOOLS)
-
-    def _subscription_filter(self, value: JsonObject) -> JsonObject:
-        """`SubscriptionFilter`."""
-        return contract.keep(value, _SUBSCRIPTION_FILTER)
 
     def _subscriptions_acknowledged_notification_params(self, value: JsonObject) -> JsonObject:
         """`SubscriptionsAcknowledgedNotificationParams`."""
@@ -1587,10 +1418,6 @@ class Adapter:
             kept["annotations"] = self._annotations(kept["annotations"])
         return kept
 
-    def _text_resource_contents(self, value: JsonObject) -> JsonObject:
-        """`TextResourceContents`."""
-        return contract.keep(value, _TEXT_RESOURCE_CONTENTS)
-
     def _tool(self, value: JsonObject) -> JsonObject:
         """`Tool`, here without `execution`."""
         value = self.tool_title(value)
@@ -1602,24 +1429,12 @@ class Adapter:
             kept["icons"] = [self._icon(item) for item in kept["icons"]]
         return kept
 
-    def _tool_annotations(self, value: JsonObject) -> JsonObject:
-        """`ToolAnnotations`."""
-        return contract.keep(value, _TOOL_ANNOTATIONS)
-
-    def _tool_choice(self, value: JsonObject) -> JsonObject:
-        """`ToolChoice`."""
-        return contract.keep(value, _TOOL_CHOICE)
-
     def _tool_result_content(self, value: JsonObject) -> JsonObject:
         """`ToolResultContent`."""
         kept = contract.keep(value, _TOOL_RESULT_CONTENT, _TOOL_RESULT_CONTENT_NULLABLE)
         if "content" in kept:
             kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
         return kept
-
-    def _tool_use_content(self, value: JsonObject) -> JsonObject:
-        """`ToolUseContent`."""
-        return contract.keep(value, _TOOL_USE_CONTENT)
 
     def _complete_request_params_ref(self, value: JsonObject) -> JsonObject:
         """`CompleteRequestParamsRef`."""
@@ -1717,7 +1532,7 @@ class Adapter:
             return [self._sampling_message_content_block(item) for item in self.sampled_audio_content(value)]
         return [self._sampling_message_content_block(value)]
 
-    _request_encoders: ClassVar[Encoders] = MappingProxyType(
+    _request_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "completion/complete": _complete_request_params,
             "prompts/get": _get_prompt_request_params,
@@ -1731,7 +1546,7 @@ class Adapter:
             "tools/list": _paginated_request_params,
         }
     )
-    _result_encoders: ClassVar[Encoders] = MappingProxyType(
+    _result_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "completion/complete": _complete_result,
             "prompts/get": _get_prompt_result,
@@ -1745,21 +1560,21 @@ class Adapter:
             "tools/list": _list_tools_result,
         }
     )
-    _question_encoders: ClassVar[Encoders] = MappingProxyType(
+    _question_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "elicitation/create": _elicit_request_params,
             "roots/list": _list_roots_request_params,
             "sampling/createMessage": _create_message_request_params,
         }
     )
-    _answer_encoders: ClassVar[Encoders] = MappingProxyType(
+    _answer_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "elicitation/create": _elicit_result,
             "roots/list": _list_roots_result,
             "sampling/createMessage": _create_message_result,
         }
     )
-    _notification_encoders: ClassVar[Encoders] = MappingProxyType(
+    _notification_encoders: ClassVar[Mapping[str, Encoder]] = MappingProxyType(
         {
             "notifications/cancelled": _cancelled_notification_params,
             "notifications/message": _logging_message_notification_params,
@@ -1771,3 +1586,71 @@ class Adapter:
             "notifications/tools/list_changed": _notification_params,
         }
     )
+
+
+_AUDIO_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
+_CALL_TOOL_REQUEST_PARAMS = frozenset({"_meta", "arguments", "inputResponses", "name", "requestState"})
+_CALL_TOOL_RESULT = frozenset({"_meta", "content", "isError", "resultType", "structuredContent"})
+_CALL_TOOL_RESULT_NULLABLE = frozenset({"structuredContent"})
+_CLIENT_CAPABILITIES = frozenset({"elicitation", "experimental", "extensions", "roots", "sampling"})
+_COMPLETE_REQUEST_PARAMS = frozenset({"_meta", "argument", "context", "ref"})
+_COMPLETE_RESULT = frozenset({"_meta", "completion", "resultType"})
+_COMPLETE_RESULT_COMPLETION = frozenset({"hasMore", "total", "values"})
+_CREATE_MESSAGE_REQUEST = frozenset({"method", "params"})
+_CREATE_MESSAGE_REQUEST_PARAMS = frozenset(
+    {
+        "includeContext",
+        "maxTokens",
+        "messages",
+        "metadata",
+        "modelPreferences",
+        "stopSequences",
+        "systemPrompt",
+        "temperature",
+        "toolChoice",
+        "tools",
+    }
+)
+_CREATE_MESSAGE_RESULT = frozenset({"_meta", "content", "model", "role", "stopReason"})
+_DISCOVER_RESULT = frozenset(
+    {"_meta", "cacheScope", "capabilities", "instructions", "resultType", "supportedVersions", "ttlMs"}
+)
+_ELICIT_REQUEST = frozenset({"method", "params"})
+_ELICIT_REQUEST_FORM_PARAMS = frozenset({"message", "mode", "requestedSchema"})
+_EMBEDDED_RESOURCE = frozenset({"_meta", "annotations", "resource", "type"})
+_GET_PROMPT_REQUEST_PARAMS = frozenset({"_meta", "arguments", "inputResponses", "name", "requestState"})
+_GET_PROMPT_RESULT = frozenset({"_meta", "description", "messages", "resultType"})
+_IMAGE_CONTENT = frozenset({"_meta", "annotations", "data", "mimeType", "type"})
+_IMPLEMENTATION = frozenset({"description", "icons", "name", "title", "version", "websiteUrl"})
+_INPUT_REQUIRED_RESULT = frozenset({"_meta", "inputRequests", "requestState", "resultType"})
+_LIST_PROMPTS_RESULT = frozenset({"_meta", "cacheScope", "nextCursor", "prompts", "resultType", "ttlMs"})
+_LIST_RESOURCE_TEMPLATES_RESULT = frozenset(
+    {"_meta", "cacheScope", "nextCursor", "resourceTemplates", "resultType", "ttlMs"}
+)
+_LIST_RESOURCES_RESULT = frozenset({"_meta", "cacheScope", "nextCursor", "resources", "resultType", "ttlMs"})
+_LIST_ROOTS_REQUEST = frozenset({"method", "params"})
+_LIST_ROOTS_RESULT = frozenset({"roots"})
+_LIST_TOOLS_RESULT = frozenset({"_meta", "cacheScope", "nextCursor", "resultType", "tools", "ttlMs"})
+_MODEL_PREFERENCES = frozenset({"costPriority", "hints", "intelligencePriority", "speedPriority"})
+_PROMPT = frozenset({"_meta", "arguments", "description", "icons", "name", "title"})
+_PROMPT_MESSAGE = frozenset({"content", "role"})
+_READ_RESOURCE_REQUEST_PARAMS = frozenset({"_meta", "inputResponses", "requestState", "uri"})
+_READ_RESOURCE_RESULT = frozenset({"_meta", "cacheScope", "contents", "resultType", "ttlMs"})
+_RESOURCE = frozenset({"_meta", "annotations", "description", "icons", "mimeType", "name", "size", "title", "uri"})
+_RESOURCE_LINK = frozenset(
+    {"_meta", "annotations", "description", "icons", "mimeType", "name", "size", "title", "type", "uri"}
+)
+_RESOURCE_TEMPLATE = frozenset(
+    {"_meta", "annotations", "description", "icons", "mimeType", "name", "title", "uriTemplate"}
+)
+_SAMPLING_MESSAGE = frozenset({"_meta", "content", "role"})
+_SERVER_CAPABILITIES = frozenset(
+    {"completions", "experimental", "extensions", "logging", "prompts", "resources", "tools"}
+)
+_SUBSCRIPTIONS_ACKNOWLEDGED_NOTIFICATION_PARAMS = frozenset({"_meta", "notifications"})
+_SUBSCRIPTIONS_LISTEN_REQUEST_PARAMS = frozenset({"_meta", "notifications"})
+_SUBSCRIPTIONS_LISTEN_RESULT = frozenset({"_meta", "resultType"})
+_TEXT_CONTENT = frozenset({"_meta", "annotations", "text", "type"})
+_TOOL = frozenset({"_meta", "annotations", "description", "icons", "inputSchema", "name", "outputSchema", "title"})
+_TOOL_RESULT_CONTENT = frozenset({"_meta", "content", "isError", "structuredContent", "toolUseId", "type"})
+_TOOL_RESULT_CONTENT_NULLABLE = frozenset({"structuredContent"})
