@@ -127,7 +127,7 @@ class Settings:
         allowed_hosts: the names (`name` for any port, `name:port`) that the `Host` header may give; `*` for any.
         allowed_origins: the names, or whole origins (`https://name:port`), that a present `Origin` header may give; `*` for any.
         announce: which changes clients are told of, some of `CHANGES`: of the lists of tools, prompts and resources, and of the
-            contents of single resources.
+            contents of single resources. Changes that an extension brings are told besides.
         page_size: the most things in one page of a list.
         limits: what one client may use up.
         principal: from the head of a request to who sent it, a `Principal` or only a name; None for nobody in particular. It may be

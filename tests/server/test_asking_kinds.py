@@ -192,11 +192,22 @@ async def test_a_request_that_cannot_end_in_a_question_can_still_push_one(sessio
     async def elicited(ex: Exchange) -> str:
         return str((await ex.ask("go", elicit("Go?"))).accepted)
 
+    @made.prompt
+    async def completed(word: str) -> str:
+        return word
+
+    @made.completion("word", prompt="completed")
+    async def words(value: str, ex: Exchange) -> list[str]:
+        return [(await ex.ask("t", sample("Hello?", max_tokens=9))).data.model]
+
     async def pushed(message: dict[str, Any]) -> None:
         if "id" in message:
             await client.post({"jsonrpc": "2.0", "id": message["id"], "result": ANSWERS[message["method"]]})
 
     async with serving(made) as url, client_of(url, session_adapter, ALL) as client:
+        of = {"ref": {"type": "ref/prompt", "name": "completed"}, "argument": {"name": "word", "value": ""}}
+        reply = await client.call("completion/complete", of, on_message=pushed)
+        assert reply.result["completion"]["values"] == ["m-1"]
         reply = await client.call("prompts/get", {"name": "sampled"}, on_message=pushed)
         assert reply.result["messages"][0]["content"]["text"] == "True"
         if session_adapter.asks_in_arguments:

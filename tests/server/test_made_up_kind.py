@@ -67,7 +67,10 @@ RECIPES = Recipes(
     "recipe",
     listings=(Listing("recipes/list", "recipes"),),
     methods=("recipes/cook",),
-    announcements=(Announcement("recipes", "listChanged", "notifications/recipes/list_changed", "recipesListChanged"),),
+    announcements=(
+        Announcement("recipes", "listChanged", "notifications/recipes/list_changed", "recipesListChanged"),
+        Announcement("recipe updates", "updates", "notifications/recipes/updated", "recipeUpdates", of_one=True),
+    ),
     extension=EXTENSION,
     settings={"cuisine": "any"},
 )
@@ -155,7 +158,9 @@ async def test_a_revision_whose_peers_declare_extensions_has_it(result_adapter: 
 
     async with serving(made, settings()) as url, Guest(url, adapter) as guest, Guest(url, adapter, name="cook") as cook:
         described = (await guest.call(adapter.description_method)).result
-        assert described["capabilities"]["extensions"] == {EXTENSION: {"cuisine": "any", "listChanged": True}}
+        assert described["capabilities"]["extensions"] == {
+            EXTENSION: {"cuisine": "any", "listChanged": True, "updates": True}
+        }
         assert await names(guest) == ["soup", "stew"]
         assert await names(cook) == ["soup", "stew", "secret"]
         cooked = (await guest.call("recipes/cook", {"name": "soup", "arguments": {"persons": 2}})).result
@@ -168,6 +173,9 @@ async def test_a_revision_whose_peers_declare_extensions_has_it(result_adapter: 
         for cursor in (7, ["x"], "none"):
             reply = await guest.call("recipes/list", {"cursor": cursor})
             assert reply.error["code"] == adapter.error_codes["invalid_params"], cursor
+        for value in (7, [7]):
+            reply = await guest.call("subscriptions/listen", {"notifications": {"recipeUpdates": value}})
+            assert reply.error["code"] == adapter.error_codes["invalid_params"], value
         told = asyncio.Event()
         heard: list[Any] = []
 

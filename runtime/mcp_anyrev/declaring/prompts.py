@@ -199,7 +199,7 @@ def declare_completion(
         description={},
         call=signature.call,
         takes_exchange=signature.takes_exchange,
-        asks=False,
+        asks=signature.asks,
         visible=(),
         path=(registry,),
         kind=kind,

@@ -101,7 +101,7 @@ class Core:
         """Make everything now that would otherwise be made when it is first needed."""
         for adapter in self.adapters.by_version.values():
             adapter.build()
-            self.offer(adapter)
+            self.offer(adapter).build()
 
     async def start(self) -> None:
         """Make everything ready, and enter the lifespans of the registry.

@@ -103,6 +103,11 @@ class Offer:
             view = self._views[met] = self._seen(dict(zip(self._conditions, met, strict=True)))
         return view
 
+    def build(self) -> None:
+        """Finish now the first page of every list, for who sees everything."""
+        for method in self.listings:
+            self.everything.finished_page(method, None)
+
     def _seen(self, met: Mapping[Condition, bool]) -> View:
         return View(
             self,

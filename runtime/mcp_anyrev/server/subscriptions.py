@@ -64,13 +64,11 @@ class Subscriptions:
 
     async def _listen(self, request: Request) -> Outcome:
         """Hold a stream of changes open, until either side ends it."""
-        adapter, most = request.conversation.adapter, self._limits.subscriptions
+        adapter = request.conversation.adapter
         offer = self._offer(adapter)
         honoured = self._honoured(offer, request)
         lists = {one.change for _, one in offer.announcements if one.wanted in honoured and not one.of_one}
         uris = {uri for _, one in offer.announcements if one.of_one for uri in honoured.get(one.wanted, ())}
-        if len(uris) > most:
-            raise InvalidParams(f"at most {most} resources in one subscription")
         ended = asyncio.get_running_loop().create_future()
         subscription = Subscription(request, lists, uris, lambda: None if ended.done() else ended.set_result(None))
         request.endless = True
@@ -120,8 +118,12 @@ class Subscriptions:
         return Result({})
 
     def _honoured(self, offer: Offer, request: Request) -> JsonObject:
-        """What of what a client wants to be told of it will be."""
-        adapter, wanted = offer.adapter, request.params["notifications"]
+        """What of what a client wants to be told of it will be.
+
+        Raises:
+            InvalidParams: it wants to be told of too many things, or not of things where an extension has them.
+        """
+        adapter, wanted, most = offer.adapter, request.params["notifications"], self._limits.subscriptions
         view = offer.view(request.conversation.principal)
         honoured: JsonObject = {}
         for kind, announcement in offer.announcements:
@@ -133,6 +135,10 @@ class Subscriptions:
             ):
                 continue
             if announcement.of_one:
+                if not isinstance(value, list) or not all(isinstance(uri, str) for uri in value):
+                    raise InvalidParams(f"notifications.{announcement.wanted}: an array of text is wanted")
+                if len(value) > most:
+                    raise InvalidParams(f"at most {most} resources in one subscription")
                 value = [uri for uri in value if not view.hides(uri)]
             if value:
                 honoured[announcement.wanted] = value
