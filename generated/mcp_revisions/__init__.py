@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .protocol import Adapter
     from .selection import AdapterSet, Selection
 
-__all__ = ["VERSIONS", "Adapter", "AdapterSet", "Selection"]
+__all__ = ["DRAFTS", "VERSIONS", "Adapter", "AdapterSet", "Selection"]
 
 VERSIONS: tuple[str, ...] = (
     "2026-07-28",
@@ -27,6 +27,9 @@ VERSIONS: tuple[str, ...] = (
     "2024-11-05",
 )
 """The revisions, newest first."""
+
+DRAFTS: tuple[str, ...] = ()
+"""Those of them that are served only where they are named."""
 
 _PLACES = {"Adapter": "protocol", "AdapterSet": "selection", "Selection": "selection"}
 

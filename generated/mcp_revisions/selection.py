@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import mcp_contract as contract
 from mcp_contract import Json
 
-from . import VERSIONS
+from . import DRAFTS, VERSIONS
 
 if TYPE_CHECKING:
     from .protocol import Adapter
@@ -72,7 +72,7 @@ class AdapterSet:
     """The revisions that are served or called.
 
     Args:
-        versions: those revisions, in any order; all that exist by default.
+        versions: those revisions, in any order; by default all that exist, without drafts.
 
     Raises:
         ValueError: one of them does not exist, or there is none.
@@ -84,7 +84,8 @@ class AdapterSet:
     """
 
     def __init__(self, versions: Iterable[str] | None = None) -> None:
-        asked = VERSIONS if versions is None else tuple(versions)
+        final = tuple(version for version in VERSIONS if version not in DRAFTS)
+        asked = (final or VERSIONS) if versions is None else tuple(versions)
         unknown = sorted(set(asked) - set(VERSIONS))
         if unknown or not asked:
             found = f"unknown revision {', '.join(unknown)}" if unknown else "no revision is given"
@@ -95,7 +96,7 @@ class AdapterSet:
 
     @classmethod
     def default(cls) -> AdapterSet:
-        """All revisions."""
+        """All revisions, without drafts."""
         return cls()
 
     @property

@@ -17,6 +17,7 @@ COMMANDS = {
     "pages": "revgen.commands.pages",
     "import": "revgen.commands.import_schema",
     "new": "revgen.commands.new",
+    "finalize": "revgen.commands.finalize",
     "remove": "revgen.commands.remove",
     "vectors": "revgen.commands.vectors",
     "accept": "revgen.commands.accept",

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
 import mcp_contract as contract
-from mcp_revisions import AdapterSet
+from mcp_revisions import VERSIONS, AdapterSet
 from mcp_revisions.protocol import Adapter
 from pydantic import TypeAdapter, ValidationError
 from vector_files import CallVector, EncodingVector, Json, JsonObject, MessageVector
@@ -32,9 +32,9 @@ class OutOfPlace(contract.InvalidRequest):
 
 @functools.cache
 def adapters() -> Mapping[str, Adapter]:
-    """The generated adapters by revision, oldest first."""
-    by_version = AdapterSet.default().by_version
-    return {version: by_version[version] for version in sorted(by_version)}
+    """The generated adapters by revision, oldest first, drafts among them."""
+    by_version = AdapterSet(VERSIONS).by_version
+    return {version: by_version[version] for version in reversed(VERSIONS)}
 
 
 # --- Messages, as an adapter judges them ---

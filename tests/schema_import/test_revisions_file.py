@@ -50,7 +50,7 @@ def test_a_definition_is_linked_to_the_reference_page_or_else_to_the_schema(tmp_
         ),
         (
             f'revisions:\n  "2025-03-26":{FACTS}\n    page: x\n',
-            [f"{AT}:6:5: unknown key 'page'; allowed: source, sha256, pages, reference"],
+            [f"{AT}:6:5: unknown key 'page'; allowed: source, sha256, pages, reference, draft"],
         ),
         (
             'revisions:\n  "2025-03-26":\n    pages: [a]\n    source: x\n',
@@ -62,7 +62,9 @@ def test_a_definition_is_linked_to_the_reference_page_or_else_to_the_schema(tmp_
         ),
         (
             'revisions:\n  "2025-03-26": x\n',
-            [f"{AT}:2:17: revision 2025-03-26 is a text; allowed: a mapping with source, sha256, pages, reference"],
+            [
+                f"{AT}:2:17: revision 2025-03-26 is a text; allowed: a mapping with source, sha256, pages, reference, draft"
+            ],
         ),
         (
             f'revisions:\n  "a/../b":{FACTS}\n',

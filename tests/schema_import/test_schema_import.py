@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from revgen.editing.importing import ImportRefused, import_schema
+from revgen.editing.importing import Declared, ImportRefused, import_schema
 from revgen.reading.located import Problems
 from revgen.schemas.published import load_schemas
 from revgen.schemas.revisions import load_revisions
@@ -40,7 +40,7 @@ def files(root: pathlib.Path) -> dict[str, bytes]:
 
 
 def test_an_import_writes_the_normal_form_and_the_entry(tmp_path: pathlib.Path) -> None:
-    report = import_schema(tmp_path, "2001-02-03", SMALL, source="https://example.com/schema.json")
+    report = import_schema(tmp_path, "2001-02-03", SMALL, Declared(source="https://example.com/schema.json"))
     assert report.published == 1
     assert report.hoisted == ("PingParams",)
     assert report.changed == ("specs/schemas/2001-02-03.json", "specs/revisions.yaml")

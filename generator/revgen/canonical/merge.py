@@ -7,7 +7,7 @@ nor `specs/canonical.yaml` settles is a complaint, never a guess.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..reading.located import Place, Problems
@@ -19,7 +19,9 @@ from .union import Clash, united
 _DEFINITION_KEY = "$defs"
 
 
-def merge(schemas: Mapping[str, Mapping[str, Any]], rules: Rules, problems: Problems) -> dict[str, Any]:
+def merge(
+    schemas: Mapping[str, Mapping[str, Any]], rules: Rules, problems: Problems, drafts: Collection[str] = ()
+) -> dict[str, Any]:
     """Merge the schemas of all revisions into the canonical one.
 
     Args:
@@ -27,11 +29,39 @@ def merge(schemas: Mapping[str, Mapping[str, Any]], rules: Rules, problems: Prob
         rules: what `canonical.yaml` says.
         problems: receives every conflict that no rule settles, and every type that is left out although something that stays
             refers to it; a rule that settles nothing is a remark.
+        drafts: those of the revisions that are none yet. They add optional members and new types; what a final revision
+            defines they leave as it is.
 
     Returns:
         A schema in normal form, sorted throughout; the same inputs give the same bytes.
     """
-    return _Merger(schemas, rules, problems).run()
+    final = {revision: schema for revision, schema in schemas.items() if revision not in drafts}
+    if not final or len(final) == len(schemas):
+        return _Merger(schemas, rules, problems).run()
+    own, all_ = Problems(), Problems()
+    whole = _Merger(final, rules, own).run()
+    # As if they were older than all others: then the final ones name and shape what both have.
+    added = _Merger(
+        {revision: schemas[revision] for revision in schemas if revision in drafts} | final, rules, all_
+    ).run()
+    problems.found += own.found
+    problems.remarks += [remark for remark in own.remarks if remark in all_.remarks]
+    return _with_added(whole, added, rules, problems)
+
+
+def _with_added(whole: dict[str, Any], added: Mapping[str, Any], rules: Rules, problems: Problems) -> dict[str, Any]:
+    """The vocabulary of the final revisions, with the types and the optional members that only drafts have."""
+    types = {name: node for name, node in added[_DEFINITION_KEY].items() if name not in whole[_DEFINITION_KEY]}
+    for name, node in whole[_DEFINITION_KEY].items():
+        properties = node.get("properties", {})
+        more = added[_DEFINITION_KEY].get(name, {}).get("properties", {}) if properties else {}
+        members = {member: shape for member, shape in more.items() if member not in properties}
+        types[name] = {**node, "properties": {**properties, **members}} if members else node
+    for name, node in types.items():
+        for inner in sorted({*references(node)} - types.keys()):
+            problems.add(rules.place, f"'{inner}' is left out, but '{name}' is kept and refers to it")
+    out: dict[str, Any] = _sorted({_DEFINITION_KEY: types})
+    return out
 
 
 def published_aliases(schema: Mapping[str, Any], rules: Rules) -> dict[str, str]:

@@ -13,7 +13,7 @@ from ..differences.schemas import SchemaDifferences, schema_differences
 from ..differences.words import schema_sections
 from ..editing.addition import take_in
 from ..editing.answers_file import AnswersFile, read_answers
-from ..editing.importing import Declared, ImportRefused, prepare_import
+from ..editing.importing import Declared, ImportRefused, prepare_import, require_source
 from ..editing.inventory_files import declared_versions
 from ..inventory.concerns import load_inventory
 from ..inventory.selection import load_selection
@@ -41,7 +41,10 @@ from .options import (
 @click.option("--schema", required=True, type=click.File("rb"), help="Its published schema.")
 @click.option("--like", help="Copy the answers of this revision, each marked for review.")
 @click.option("--answers", type=click.File("rb"), help="Take its answers from this file.")
-@click.option("--after", help="The revision that it follows.  [default: its name decides]")
+@click.option("--after", help="The revision that it follows, or none.  [default: its name decides, where it is a date]")
+@click.option(
+    "--draft/--final", default=None, help="Serve it only where it is named.  [default: where its name is no date]"
+)
 @click.option("--source", help="The address that the schema was published at.")
 @takes_settings()
 def command(
@@ -51,6 +54,7 @@ def command(
     like: str | None,
     answers: BinaryIO | None,
     after: str | None,
+    draft: bool | None,
     source: str | None,
 ) -> None:
     """Take REVISION into specs/: import its schema, and answer every question of the inventory.
@@ -66,15 +70,21 @@ def command(
     if like is None and answers is None:
         raise click.UsageError("nothing to answer with; give --like REVISION, --answers FILE or both")
     for named in (like, after):
-        if named is not None:
+        if named is not None and (named, after) != ("none", "none"):
             require_revision(named, declared_versions(settings.root))
     path = answers.name if answers is not None else ""
     given = _read(path, answers.read()) if answers is not None else None
     declared = given.declared if given is not None else Declared()
-    declared = dataclasses.replace(declared, after=after or declared.after, source=source or declared.source)
+    declared = dataclasses.replace(
+        declared,
+        after="" if after == "none" else after or declared.after,
+        source=source or declared.source,
+        draft=declared.draft if draft is None else draft,
+    )
     _require_readable(settings.root, revision)
     try:
         prepared = prepare_import(settings.root, revision, schema.read(), declared)
+        require_source(prepared, declared)
     except ImportRefused as error:
         stop(settings, error.problems)
     versions = prepared.versions

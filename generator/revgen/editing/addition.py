@@ -142,14 +142,15 @@ def _copy_corrections(
     entries = correction_entries(document)
     number = 0
     for correction, (revision, entry) in zip(read, entries, strict=True):
-        if revision == like and _fits(correction, schema):
+        if revision == like and fits(correction, schema):
             piece = _renamed(entry.piece, like, version).marked(f"copied from {like}")
             document.add(entry.end, piece.lines("-", entry.indent))
             number += 1
     return number
 
 
-def _fits(correction: Correction, schema: Mapping[str, Any]) -> bool:
+def fits(correction: Correction, schema: Mapping[str, Any]) -> bool:
+    """Whether a correction finds in a schema what it expects."""
     problems = Problems()
     corrected(dict(schema), [correction], problems)
     return not problems.found

@@ -10,11 +10,12 @@ import dataclasses
 
 import yaml
 
+from ..schemas.revisions import is_date
 from .importing import Declared
 from .yaml_lines import Document, Entry, Piece
 
 _SECTIONS = ("revision", "pages", "corrections", "answers")
-_FACTS = ("after", "source", "pages", "reference")
+_FACTS = ("after", "source", "pages", "reference", "draft")
 _FIRST = "none"
 
 
@@ -44,7 +45,8 @@ class AnswersFile:
             f"# revgen new {version} --schema FILE --answers THIS_FILE\n",
             "revision:\n",
             f"  after: {_quoted(facts['after']) if facts['after'] else _FIRST}\n",
-            *(f"  {key}: {_quoted(facts[key])}\n" for key in _FACTS[1:] if facts[key]),
+            *(f"  {key}: {_quoted(facts[key])}\n" for key in _FACTS[1:-1] if facts[key]),
+            *([f"  draft: {'yes' if facts['draft'] else 'no'}\n"] if facts["draft"] is is_date(version) else []),
         ]
         if self.pages:
             lines += [
@@ -111,6 +113,7 @@ def _declared(document: Document) -> Declared:
         # Where a file tells where the pages are and of no reference, there is none.
         reference=facts.get("reference", "" if "pages" in facts else None),
         after="" if after == _FIRST else after,
+        draft=facts["draft"] == "yes" if "draft" in facts else None,
     )
 
 

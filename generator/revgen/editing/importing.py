@@ -16,7 +16,7 @@ import yaml
 
 from ..reading.located import SpecificationError
 from ..schemas.normal_form import CannotNormalise, Normalised, Schema, name_conflicts, normalise
-from ..schemas.revisions import PATH, name_problem, schema_path, twin_problem
+from ..schemas.revisions import PATH, is_date, name_problem, order_problem, schema_path, twin_problem
 from ..writing import files
 from .proof import Proof, Unproven, prove
 from .yaml_lines import Document, Piece, scalar
@@ -61,6 +61,8 @@ class Prepared:
     texts: dict[str, str]
     schema: Schema
     versions: tuple[str, ...]
+    before: Schema | None = None
+    """The schema whose place it takes, where that says something else."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,21 +73,23 @@ class Declared:
         source: the address that the schema was published at; by default the official repository.
         pages: the address that the paths of citations follow; by default the official site.
         reference: the page with an anchor for each definition; empty where there is none, by default that of the official site.
-        after: the revision that it follows, empty for the first; by default its name decides, since names are dates.
+        after: the revision that it follows, empty for the first; by default its name decides, which has to be a date.
+        draft: whether it is served only where it is named; by default a name that is no date is.
     """
 
     source: str | None = None
     pages: str | None = None
     reference: str | None = None
     after: str | None = None
+    draft: bool | None = None
 
 
 def import_schema(
     root: pathlib.Path,
     revision: str,
     published: bytes,
+    declared: Declared | None = None,
     *,
-    source: str | None = None,
     check_only: bool = False,
 ) -> ImportReport:
     """Bring a published schema into normal form, prove it, and write it down with its entry in `specs/revisions.yaml`.
@@ -94,16 +98,30 @@ def import_schema(
         root: the folder that holds `specs`.
         revision: what the revision is called on the wire.
         published: the file as it was published.
-        source: the address that it was published at; by default what the entry says, else the official repository.
+        declared: what else is known of it.
         check_only: prove, and say what would change, but write nothing.
 
     Raises:
-        ImportRefused: as `prepare_import` does.
+        ImportRefused: as `prepare_import` does, and where another schema takes the place of one without a source.
     """
-    prepared = prepare_import(root, revision, published, Declared(source=source))
+    declared = declared or Declared()
+    prepared = prepare_import(root, revision, published, declared)
     if not check_only:
+        require_source(prepared, declared)
         files.apply(root, prepared.texts)
     return prepared.report
+
+
+def require_source(prepared: Prepared, declared: Declared) -> None:
+    """Refuse another schema for a revision that has one, unless somebody says where it was published.
+
+    Raises:
+        ImportRefused: nobody does.
+    """
+    if prepared.before is not None and declared.source is None:
+        revision = prepared.report.revision
+        message = f"the schema says something else than {schema_path(revision)}; name the address that it was published at with --source"
+        raise ImportRefused(revision, (message,))
 
 
 def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared: Declared) -> Prepared:
@@ -121,6 +139,8 @@ def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared
     """
     if complaint := name_problem(revision) or twin_problem(revision, _declared(root)):
         raise ImportRefused(revision, (complaint,))
+    digest = hashlib.sha256(published).hexdigest()
+    entries, versions = _entries(root, revision, digest, declared)
     original = _parsed(revision, published)
     normal = _normal(revision, original)
     if conflicts := name_conflicts(normal.schema, _others(root, revision)):
@@ -129,13 +149,21 @@ def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared
         proof = prove(original, normal.schema)
     except Unproven as error:
         raise ImportRefused(revision, (f"the normal form is not proven: {error}",)) from error
-    digest = hashlib.sha256(published).hexdigest()
-    entries, versions = _entries(root, revision, digest, declared)
     texts = {schema_path(revision): schema_text(normal.schema), PATH: entries}
     changed = {path: text for path, text in texts.items() if _current(root / path) != text}
     hoisted = tuple(normal.hoisted)
     report = ImportReport(revision, digest, len(normal.published), hoisted, normal.steps, proof, tuple(changed))
-    return Prepared(report, changed, normal.schema, versions)
+    before = _current(root / schema_path(revision)) if schema_path(revision) in changed else None
+    return Prepared(report, changed, normal.schema, versions, _read_schema(before))
+
+
+def _read_schema(text: str | None) -> Schema | None:
+    """A schema as it stands in `specs/schemas`; None where there is none, or none that can be read."""
+    try:
+        found = json.loads(text) if text is not None else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "$defs" in found else None
 
 
 def _declared(root: pathlib.Path) -> list[str]:
@@ -192,6 +220,8 @@ def _entries(root: pathlib.Path, revision: str, digest: str, declared: Declared)
             _bring_up_to_date(document, document.children(top)[revision], digest, declared)
             return document.text, tuple(entries)
         position = _position(list(entries), revision, declared.after)
+        if complaint := order_problem([*list(entries)[:position], revision, *list(entries)[position:]]):
+            raise ImportRefused(revision, (complaint,))
         piece = _entry(revision, digest, declared)
         if entries:
             following = list(entries.values())[position : position + 1]
@@ -215,7 +245,9 @@ def _entry(revision: str, digest: str, declared: Declared) -> Piece:
     }
     if declared.reference != "":
         facts["reference"] = declared.reference or f"{_PAGES}/{revision}/schema"
-    return Piece((), ":\n", tuple(f"  {key}: {scalar(value)}\n" for key, value in facts.items()))
+    draft = declared.draft or (declared.draft is None and not is_date(revision))
+    lines = [f"  {key}: {scalar(value)}\n" for key, value in facts.items()]
+    return Piece((), ":\n", (*lines, *(["  draft: yes\n"] if draft else [])))
 
 
 def _bring_up_to_date(document: Document, entry: yaml.Node, digest: str, declared: Declared) -> None:
@@ -232,9 +264,14 @@ def _bring_up_to_date(document: Document, entry: yaml.Node, digest: str, declare
 
 
 def _position(known: list[str], revision: str, after: str | None) -> int:
+    if after is None and not is_date(revision):
+        message = f"'{revision}' is no date, so it does not say where it stands; name the revision that it follows with --after"
+        raise ImportRefused(revision, (message,))
     if after is None:
         # New ones are the newest as a rule; one that was taken out comes back to where its date puts it.
-        return next((index for index, version in enumerate(known) if version > revision), len(known))
+        return next(
+            (index for index, version in enumerate(known) if is_date(version) and version > revision), len(known)
+        )
     if after and after not in known:
         raise ImportRefused(
             revision, (f"'{after}', which it follows, is not a revision; revisions: {', '.join(known)}",)

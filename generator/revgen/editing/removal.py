@@ -87,6 +87,7 @@ def _declared(gone: Revision, revisions: tuple[Revision, ...]) -> Declared:
         pages=gone.pages,
         reference=gone.reference or "",
         after=revisions[place - 1].version if place else "",
+        draft=gone.draft,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..reading.located import Mapping, Node, Place, Problems, Scalar, kind, load
 from .pages import FOLDER as PAGES
@@ -19,7 +19,10 @@ PATH = "specs/revisions.yaml"
 LONGEST_NAME = 64
 
 _REQUIRED = ("source", "sha256", "pages")
-_ALLOWED = (*_REQUIRED, "reference")
+_ALLOWED = (*_REQUIRED, "reference", "draft")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+# What the name of something that comes before a final revision has behind that revision's.
+_CANDIDATE = re.compile(r"[._-](?:alpha|beta|dev|draft|pre|preview|rc)(?:[._-]?\d+)*$", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Revision:
     """The address of the page that has an anchor for each published definition, where the revision has such a page."""
     place: Place
     """Where the revision is declared."""
+    draft: bool = False
+    """Whether it is served only where it is named: it was not published as a revision yet, or by others."""
     known: Pages | None = None
     """Its pages and their headings; None where nobody has written them down."""
 
@@ -89,6 +94,26 @@ def name_problem(version: str) -> str:
     return ""
 
 
+def is_date(version: str) -> bool:
+    """Whether a name is a date, as those of published revisions are, so that it says itself where it stands."""
+    return _DATE.fullmatch(version) is not None
+
+
+def final_of(version: str) -> str | None:
+    """The revision that one with this name is a candidate for; None for any other name."""
+    match = _CANDIDATE.search(version)
+    return version[: match.start()] if match else None
+
+
+def order_problem(order: Sequence[str]) -> str:
+    """Why revisions cannot stand in an order, oldest first; empty where they can."""
+    for place, version in enumerate(order):
+        final = final_of(version)
+        if final in order[:place]:
+            return f"{version} stands behind {final}, and a candidate never outranks its final; allowed: before it"
+    return ""
+
+
 def twin_problem(version: str, others: Iterable[str]) -> str:
     """Why a revision cannot be beside others; empty where it can."""
     for other in others:
@@ -128,6 +153,8 @@ def load_revisions(root: pathlib.Path, problems: Problems) -> tuple[Revision, ..
             problems.add(revision.place, complaint)
             continue
         found[version] = revision
+    if complaint := order_problem(list(found)):
+        problems.add(found[complaint.partition(" ")[0]].place, complaint)
     _remark_on_stray_pages(root, tuple(entries), problems)
     return tuple(found.values())
 
@@ -167,6 +194,8 @@ def _read(root: pathlib.Path, version: str, key: Scalar, node: Node, problems: P
     digest = node.get("sha256")
     if "sha256" in facts and digest is not None and not re.fullmatch(r"[0-9a-f]{64}", facts["sha256"]):
         problems.add(digest.place, "'sha256' is not 64 hexadecimal digits in lower case")
+    if facts.get("draft", "no") not in ("yes", "no"):
+        problems.add(node["draft"].place, f"'draft' is '{facts['draft']}'; allowed: yes, no")
     if not (root / schema_path(version)).is_file():
         problems.add(key.place, f"there is no {schema_path(version)}; 'revgen import {version} FILE' writes it")
     known = load_pages(root, version, problems)
@@ -188,4 +217,5 @@ def _read(root: pathlib.Path, version: str, key: Scalar, node: Node, problems: P
         reference=facts.get("reference"),
         place=key.place,
         known=known,
+        draft=facts.get("draft") == "yes",
     )

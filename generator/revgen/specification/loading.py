@@ -77,7 +77,7 @@ def load_specification(root: pathlib.Path) -> Specification:
     problems.stop_if_any()
     # What follows compares inputs with each other, which means nothing before each is right by itself.
     assert rules is not None
-    canonical = merge(schemas, rules, problems)
+    canonical = merge(schemas, rules, problems, [revision.version for revision in revisions if revision.draft])
     complain_about_words(words, canonical["$defs"], problems)
     check_templates(root, areas, make_environment(root), problems)
     problems.stop_if_any()

@@ -44,8 +44,8 @@ def write(root: pathlib.Path, files: collections.abc.Mapping[str, str]) -> Chang
     # MANIFEST comes last: a run that was interrupted must not look finished.
     touched = sorted((*changes.created, *changes.changed, *changes.removed), key=lambda path: (path == MANIFEST, path))
     apply(root, {path: files.get(path) for path in touched})
-    for path in changes.removed:
-        _remove_empty_folders((root / path).parent, root / FOLDER)
+    for folder in sorted({(root / path).parent for path in changes.removed}):
+        _remove_empty_folders(folder, root / FOLDER)
     return changes
 
 
@@ -91,7 +91,7 @@ def _is_same(path: pathlib.Path, text: str) -> bool:
 
 def _remove_empty_folders(folder: pathlib.Path, top: pathlib.Path) -> None:
     """Remove a folder that holds nothing but bytecode, and the ones above it, up to `generated/` itself."""
-    while folder != top and all(child.name == "__pycache__" for child in folder.iterdir()):
+    while folder != top and folder.is_dir() and all(child.name == "__pycache__" for child in folder.iterdir()):
         shutil.rmtree(folder)
         folder = folder.parent
 
