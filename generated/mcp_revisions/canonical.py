@@ -194,7 +194,7 @@ class Icon(WireModel):
     sizes: Maybe[list[StrictStr]] = None
     """Sizes that it is made for, as `48x48`, or `any` where it scales. Absent, any size goes."""
     src: StrictStr
-    """Where the picture is, an `https` or a `data` address, to be fetched with care."""
+    """Where the picture is, an address on the web or a `data` address, to be fetched with care."""
     theme: Maybe[Literal["dark", "light"]] = None
     """The background that it is made for. Absent, either will do."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 from typing import Any
 
@@ -114,6 +115,14 @@ def test_since_and_until_are_told_where_something_is_not_always_there() -> None:
         "Only in 2.",
         "Not in 2.",
     ]
+
+
+def test_what_a_draft_lacks_is_not_gone_and_what_it_adds_is_there_since() -> None:
+    schemas = ({"Letter": members(old=TEXT)}, {"Letter": members(old=TEXT)}, {"Letter": members(new=TEXT), "Wax": TEXT})
+    found = dataclasses.replace(origins(*schemas), drafts=frozenset({"3"}))
+    assert found.when_member("Letter", "old") == ""
+    assert found.when_member("Letter", "new") == "Since 3."
+    assert found.when_type("Wax") == "Since 3."
 
 
 def test_a_member_is_there_as_long_as_its_type_without_a_word() -> None:

@@ -176,3 +176,14 @@ def test_a_new_revision_changes_no_docstring_of_what_it_leaves_as_it_was() -> No
     origins = find_origins(given, specification.rules, specification.canonical)
     assert origins.when_type("DiscoverResult") == f"Only in {newest.version}."
     assert origins.when_type("Tool") == ""
+    # A draft that lacks it says nothing yet.
+    draft = dataclasses.replace(following, draft=True)
+    with_draft = canonical_docstrings(
+        [*older, newest, draft],
+        given,
+        specification.canonical,
+        specification.words,
+        find_origins(given, specification.rules, specification.canonical, [draft.version]),
+        {},
+    )
+    assert with_draft == before

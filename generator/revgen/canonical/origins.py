@@ -7,7 +7,7 @@ of it, "since" and "until", is worded here, once.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..schemas.references import referred
@@ -33,10 +33,17 @@ class Origin:
 
 @dataclasses.dataclass(frozen=True)
 class Origins:
-    """All types in all revisions. `versions` are oldest first; `types` is canonical name → version → what it is there."""
+    """All types in all revisions.
+
+    Attributes:
+        versions: the revisions, oldest first.
+        types: canonical name → version → what it is there.
+        drafts: those of the revisions that are none yet: what they lack is not gone.
+    """
 
     versions: tuple[str, ...]
     types: Mapping[str, Mapping[str, Origin]]
+    drafts: frozenset[str] = frozenset()
 
     def of(self, version: str, published: str) -> str | None:
         """The canonical type that a published definition of a revision is; by preference the one of the same name."""
@@ -45,32 +52,40 @@ class Origins:
 
     def when_type(self, name: str) -> str:
         """Since and until when a type is there, in words; empty where it always is."""
-        return _when(self.versions, self.types[name])
+        return self._when(self.types[name])
 
     def when_member(self, name: str, member: str) -> str:
         """Since and until when a member is there, in words; empty where it is as long as its type."""
         having = [version for version, origin in self.types[name].items() if member in origin.members]
-        words = _when(self.versions, having)
+        words = self._when(having)
         return "" if words == self.when_type(name) else words
+
+    def _when(self, having: Collection[str]) -> str:
+        final = [version for version in self.versions if version not in self.drafts]
+        known = final if any(version in having for version in final) else self.versions
+        return _when(known, having)
 
 
 _NOWHERE = Origin((), frozenset(), frozenset())
 
 
-def find_origins(schemas: Mapping[str, Mapping[str, Any]], rules: Rules, canonical: Mapping[str, Any]) -> Origins:
+def find_origins(
+    schemas: Mapping[str, Mapping[str, Any]], rules: Rules, canonical: Mapping[str, Any], drafts: Iterable[str] = ()
+) -> Origins:
     """Find every canonical type in every revision.
 
     Args:
         schemas: the corrected schema of each revision, oldest first.
         rules: what `canonical.yaml` says, whose moves rename types.
         canonical: the vocabulary as a schema.
+        drafts: those of the revisions that are drafts.
     """
     types: dict[str, dict[str, Origin]] = {name: {} for name in canonical["$defs"]}
     for version, schema in schemas.items():
         for name, published in _pairs(canonical["$defs"], schema, published_aliases(schema, rules)).items():
             if published:
                 types[name][version] = _origin(name, sorted(published), canonical["$defs"], schema["$defs"])
-    return Origins(tuple(schemas), types)
+    return Origins(tuple(schemas), types, frozenset(drafts))
 
 
 def _pairs(ours: Definitions, schema: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, set[str]]:

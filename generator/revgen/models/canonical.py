@@ -6,21 +6,20 @@ Rule: every type comes from the merged schema; which revisions have it is told i
 from __future__ import annotations
 
 from ..canonical.merge import published_aliases
-from ..canonical.origins import find_origins
 from ..rendering.output import Output, python_header
 from ..schemas.normal_form import DIALECT
 from ..schemas.references import reference
 from ..specification.loading import Specification
 from ..specification.vocabulary import PATH as VOCABULARY
 from .docstrings import canonical_docstrings
-from .modules import TEMPLATES, VOCABULARY_INPUTS, faults_of
+from .modules import TEMPLATES, VOCABULARY_INPUTS, faults_of, origins_of
 from .text import render_models
 
 
 def write_canonical(specification: Specification) -> list[Output]:
     """The canonical vocabulary."""
     inputs = specification.inputs_under(*VOCABULARY_INPUTS)
-    origins = find_origins(specification.schemas, specification.rules, specification.canonical)
+    origins = origins_of(specification)
     renamed = _renamed(specification)
     definitions = {**specification.canonical["$defs"], **{old: reference(name) for old, name in renamed.items()}}
     docstrings = canonical_docstrings(

@@ -116,7 +116,9 @@ def _owner(name: str, newest_first: Sequence[Schema]) -> str:
 
 def _address(name: str, revisions: Sequence[Revision], schemas: Mapping[str, Schema]) -> str:
     """Where the oldest revision that has a definition as it is now explains it: that stays, whatever revision comes."""
-    having = [revision for revision in revisions if name in schemas[revision.version]["$defs"]]
+    defining = [revision for revision in revisions if name in schemas[revision.version]["$defs"]]
+    # A draft changes no definition that a final revision has.
+    having = [revision for revision in defining if not revision.draft] or defining
     now = schemas[having[-1].version]["$defs"][name]
     as_now = [revision for revision in having if schemas[revision.version]["$defs"][name] == now]
     explaining = [revision for revision in as_now if revision.known is not None and revision.explains(name)]

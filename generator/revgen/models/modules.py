@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 
-from ..canonical.origins import find_origins
+from ..canonical.origins import Origins, find_origins
 from ..canonical.words import PATH as WORDS
 from ..reading.located import Place, Problem, SpecificationError
 from ..rendering.output import Output, python_header
@@ -35,13 +35,19 @@ def faults_of(path: str) -> collections.abc.Iterator[None]:
         raise SpecificationError([Problem(Place(path, 1, 1), str(error))]) from error
 
 
+def origins_of(specification: Specification) -> Origins:
+    """Which revisions have what of the vocabulary."""
+    drafts = [revision.version for revision in specification.revisions if revision.draft]
+    return find_origins(specification.schemas, specification.rules, specification.canonical, drafts)
+
+
 def write_models(specification: Specification, revision: Revision) -> list[Output]:
     """The models of one revision and its package."""
     schema = specification.schemas[revision.version]
     inputs = specification.inputs_under(REVISIONS, CORRECTIONS, revision.schema_path)
     folder = f"generated/mcp_revisions/{revision.module}"
     made_of = specification.inputs_under(*VOCABULARY_INPUTS)
-    origins = find_origins(specification.schemas, specification.rules, specification.canonical)
+    origins = origins_of(specification)
     with faults_of(revision.schema_path):
         models = render_models(
             schema,
