@@ -1,7 +1,7 @@
 """The lifespans of a server's registries: entered when it starts, left when it stops.
 
-Rule: one task enters and leaves them, since some context managers insist on that. A server that nobody starts starts with the first
-call that needs it, and its lifespans end with the event loop.
+Rule: once for a server, however many addresses it has, when it starts. One task enters and leaves them, since some context managers
+insist on that.
 """
 
 from __future__ import annotations
@@ -42,12 +42,10 @@ class Lifespans:
         self._task: asyncio.Task[None] | None = None
         self._entered: asyncio.Future[None] | None = None
         self._leave: asyncio.Event | None = None
-        self._stopped = False
 
-    async def values(self) -> Mapping[Registry, Any]:
-        """What they yielded, by registry; entered now if they have not been, and nothing once they have been left."""
-        if not self._stopped and (self._entered is None or not self._entered.done()):
-            await self.start()
+    @property
+    def values(self) -> Mapping[Registry, Any]:
+        """What they yielded, by registry; nothing where they are not entered."""
         return self._values
 
     async def start(self) -> None:
@@ -59,7 +57,7 @@ class Lifespans:
         if not any(registry.lifespan is not None for registry in self._registry.family()):
             return
         if self._task is None or self._entered is None or self._leave is None:
-            self._stopped, self._leave = False, asyncio.Event()
+            self._leave = asyncio.Event()
             self._entered = asyncio.get_running_loop().create_future()
             self._task = asyncio.ensure_future(self._run(self._entered, self._leave))
         await asyncio.shield(self._entered)
@@ -70,7 +68,7 @@ class Lifespans:
         Raises:
             Exception: what one of them raised.
         """
-        task, self._task, self._stopped = self._task, None, True
+        task, self._task = self._task, None
         if task is not None and self._leave is not None:
             self._leave.set()
             await task

@@ -104,7 +104,7 @@ class Methods:
         """Run what a request is for, with everything around it, as often as it takes."""
         conversation, part = request.conversation, use.part
         path = (self._registry,) if part is None else part.path
-        values = await self._lifespans.values()
+        values = self._lifespans.values
 
         async def run(own: JsonObject, exchange: Exchange | None) -> JsonObject:
             def proceed(invocation: Invocation) -> Awaitable[JsonObject]:
