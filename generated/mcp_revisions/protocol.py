@@ -282,8 +282,20 @@ class Adapter(Protocol):
     version_header: ClassVar[str | None]
     """Which header names the revision?"""
 
+    resumption_header: ClassVar[str | None]
+    """Which header names the last event that a client has seen, to take up a stream behind it?"""
+
+    method_header: ClassVar[str | None]
+    """Which header repeats the method of a request?"""
+
+    name_header: ClassVar[str | None]
+    """Which header repeats the name of what a request is for?"""
+
+    parameter_header: ClassVar[str | None]
+    """What do the names of headers that repeat arguments of a tool call begin with?"""
+
     headers: ClassVar[Mapping[str, str]]
-    """Which headers of its own does a client send, and when?"""
+    """When does a client send which of its own headers?"""
 
     name_sources: ClassVar[Mapping[str, str]]
     """Which member of the params do requests of a method repeat in the name header?"""

@@ -133,11 +133,9 @@ class AdapterSet:
         if isinstance(asked, str):
             if asked in self.versions and asked not in self.handshake_versions:
                 return Selection(self.by_version[asked], None)
-            said = headers.get("mcp-protocol-version")
+            said = next((headers[name] for name in ("mcp-protocol-version",) if name in headers), None)
             if said is not None and said != asked:
-                mismatch = contract.HeaderMismatch(
-                    f"the header MCP-Protocol-Version says {said!r}; the body says {asked!r}"
-                )
+                mismatch = contract.HeaderMismatch(f"the version header says {said!r}; the body says {asked!r}")
                 return Selection(self.newest_stateless, mismatch)
             return Selection(self.newest_stateless, contract.UnsupportedVersion(asked, self.versions))
 
@@ -164,7 +162,7 @@ class AdapterSet:
         # A message with a version header is answered by the revision in it.
         # The newest revision with a handshake refuses the header; without one, the newest says which are served.
         # page: basic/transports/streamable-http#protocol-version-header
-        said = headers.get("mcp-protocol-version")
+        said = next((headers[name] for name in ("mcp-protocol-version",) if name in headers), None)
         if said is not None:
             if said in self.versions:
                 return Selection(self.by_version[said], None)

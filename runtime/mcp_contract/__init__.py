@@ -32,7 +32,7 @@ from mcp_contract.errors import (
     UnsupportedVersion,
     VersionHeaderRefused,
 )
-from mcp_contract.frames import as_message, check_mirrored, is_identifier, member, named_headers
+from mcp_contract.frames import as_message, check_mirrored, header, is_identifier, member, named_headers
 from mcp_contract.header_parameters import (
     HeaderParameter,
     InvalidAnnotation,
@@ -116,6 +116,7 @@ __all__ = [
     "check_param_headers",
     "decode_header_value",
     "encode_header_value",
+    "header",
     "header_parameters",
     "is_identifier",
     "is_integer",

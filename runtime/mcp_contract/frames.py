@@ -51,12 +51,12 @@ def is_identifier(value: Json) -> bool:
     return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
 
 
-def check_mirrored(headers: Mapping[str, str], name: str, value: Json, *, encoded: bool = False) -> None:
+def check_mirrored(headers: Mapping[str, str], name: str | None, value: Json, *, encoded: bool = False) -> None:
     """See that a header says the same as the body.
 
     Args:
         headers: the request's headers, names in lower case.
-        name: the header.
+        name: the header, in any case.
         value: what the body says; anything but text is left to the check of the params.
         encoded: may the header have the Base64 form?
 
@@ -65,7 +65,7 @@ def check_mirrored(headers: Mapping[str, str], name: str, value: Json, *, encode
     """
     if not isinstance(value, str):
         return
-    sent = headers.get(name.lower())
+    sent = header(headers, name)
     if sent is None:
         raise HeaderMismatch(f"the header {name} is missing; the body says {value!r}")
     try:
@@ -74,6 +74,21 @@ def check_mirrored(headers: Mapping[str, str], name: str, value: Json, *, encode
         raise HeaderMismatch(f"the header {name} cannot be read: {error}") from None
     if said != value:
         raise HeaderMismatch(f"the header {name} says {said!r}; the body says {value!r}")
+
+
+def header(headers: Mapping[str, str], name: str | None) -> str | None:
+    """What a header says; None where it is not there.
+
+    Args:
+        headers: names in lower case.
+        name: the header, in any case.
+
+    Raises:
+        LookupError: the revision has no such header, so nothing of it may depend on one.
+    """
+    if name is None:
+        raise LookupError("the revision has no name for this header")
+    return headers.get(name.lower())
 
 
 def named_headers(headers: Mapping[str | None, str | None]) -> dict[str, str]:

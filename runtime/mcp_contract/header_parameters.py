@@ -16,7 +16,6 @@ from mcp_contract.header_values import decode_header_value, encode_header_value
 from mcp_contract.messages import Json, JsonObject
 
 ANNOTATION = "x-mcp-header"
-PREFIX = "Mcp-Param-"
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _TYPES = ("string", "integer", "boolean")
@@ -28,12 +27,12 @@ class HeaderParameter(NamedTuple):
 
     Attributes:
         path: the members that lead to it from the arguments.
-        header: the whole name of the header.
+        name: what the name of the header ends with, behind what all such headers begin with.
         type: string, integer or boolean.
     """
 
     path: tuple[str, ...]
-    header: str
+    name: str
     type: str
 
 
@@ -69,40 +68,52 @@ def header_parameters(schema: JsonObject) -> tuple[HeaderParameter, ...]:
                 f"{pointer}: {ANNOTATION} on type {annotated.get('type')!r}; allowed: {', '.join(_TYPES)}"
             )
         names.add(name.lower())
-        found.append(HeaderParameter(path, PREFIX + name, kind))
+        found.append(HeaderParameter(path, name, kind))
     return tuple(found)
 
 
-def param_headers(arguments: JsonObject, schema: JsonObject) -> dict[str, str]:
+def param_headers(arguments: JsonObject, schema: JsonObject, prefix: str | None) -> dict[str, str]:
     """The headers that a call sends.
 
     Args:
         arguments: those of the call.
         schema: the tool's input schema.
+        prefix: what the names of such headers begin with.
 
     Returns:
         One header for each annotated parameter with a value that is not null.
 
     Raises:
         InvalidAnnotation: see `header_parameters`.
+        LookupError: the revision has no such headers.
     """
+    if prefix is None:
+        raise LookupError("the revision has no name for headers of parameters")
     values = ((parameter, member(arguments, *parameter.path)) for parameter in header_parameters(schema))
-    return {parameter.header: encode_header_value(_text(value)) for parameter, value in values if value is not None}
+    return {
+        prefix + parameter.name: encode_header_value(_text(value)) for parameter, value in values if value is not None
+    }
 
 
-def check_param_headers(headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
+def check_param_headers(
+    headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject, prefix: str | None
+) -> None:
     """See that the headers bear out the arguments.
 
     Args:
         headers: the request's headers, names in lower case.
         arguments: those of the call.
         schema: the tool's input schema.
+        prefix: what the names of such headers begin with.
 
     Raises:
         HeaderMismatch: a header is missing, cannot be read, says something else, or stands for a value that is not there.
+        LookupError: the revision has no such headers.
     """
-    for path, header, kind in header_parameters(schema):
-        value = member(arguments, *path)
+    if prefix is None:
+        raise LookupError("the revision has no name for headers of parameters")
+    for path, name, kind in header_parameters(schema):
+        value, header = member(arguments, *path), prefix + name
         sent = headers.get(header.lower())
         if value is None:
             if sent is not None:

@@ -22,9 +22,9 @@ from mcp_revisions.protocol import Adapter
 from revgen.adapters import adapter as adapter_writer
 from revgen.inventory.concerns import Answer, Area, Concern
 from revgen.reading.literals import Value
-from revgen.rendering import skeletons
 from revgen.rendering.output import Output
 from revgen.specification.loading import Specification
+from revgen.templates import skeletons
 from revgen.templates.macros import make_environment, render_body
 from vector_files import concern_vectors, encoding_vectors
 

@@ -12,6 +12,7 @@ def tool(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
+PREFIX = "Mcp-Param-"
 REGION = {"type": "string", "x-mcp-header": "Region"}
 SCHEMA = tool(
     region=REGION,
@@ -22,10 +23,10 @@ SCHEMA = tool(
 
 
 def test_annotations_are_found_where_properties_lead() -> None:
-    assert [(one.path, one.header, one.type) for one in header_parameters(SCHEMA)] == [
-        (("region",), "Mcp-Param-Region", "string"),
-        (("count",), "Mcp-Param-Count", "integer"),
-        (("nested", "deep"), "Mcp-Param-Deep", "boolean"),
+    assert [(one.path, one.name, one.type) for one in header_parameters(SCHEMA)] == [
+        (("region",), "Region", "string"),
+        (("count",), "Count", "integer"),
+        (("nested", "deep"), "Deep", "boolean"),
     ]
 
 
@@ -59,7 +60,7 @@ def test_an_example_value_is_no_annotation() -> None:
 
 
 def test_absent_and_null_values_have_no_header() -> None:
-    assert param_headers({"count": 42, "nested": {"deep": None}}, SCHEMA) == {"Mcp-Param-Count": "42"}
+    assert param_headers({"count": 42, "nested": {"deep": None}}, SCHEMA, PREFIX) == {"Mcp-Param-Count": "42"}
 
 
 arguments = st.fixed_dictionaries(
@@ -74,8 +75,8 @@ arguments = st.fixed_dictionaries(
 
 @given(arguments)
 def test_what_a_client_sends_bears_out_the_call(given_arguments: dict[str, Any]) -> None:
-    headers = {name.lower(): value for name, value in param_headers(given_arguments, SCHEMA).items()}
-    check_param_headers(headers, given_arguments, SCHEMA)
+    headers = {name.lower(): value for name, value in param_headers(given_arguments, SCHEMA, PREFIX).items()}
+    check_param_headers(headers, given_arguments, SCHEMA, PREFIX)
 
 
 @pytest.mark.parametrize(
@@ -99,9 +100,9 @@ def test_a_header_that_does_not_bear_out_the_call_is_refused(
     headers: dict[str, str], given_arguments: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(HeaderMismatch) as caught:
-        check_param_headers(headers, given_arguments, SCHEMA)
+        check_param_headers(headers, given_arguments, SCHEMA, PREFIX)
     assert words in caught.value.message
 
 
 def test_integers_are_compared_as_numbers() -> None:
-    check_param_headers({"mcp-param-count": "42.0"}, {"count": 42}, SCHEMA)
+    check_param_headers({"mcp-param-count": "42.0"}, {"count": 42}, SCHEMA, PREFIX)

@@ -24,7 +24,7 @@ answers:
       # Nobody sends letters any more.
       is: 0
       cite: "page: letters#stamps"
-    marks: {rows: {}, cite: "page: letters#marks"}
+    marks: {rows: {urgent: none, secret: none}, cite: "page: letters#marks"}
     sealed: {choice: closed, with: {wax: green}, cite: "page: letters#seals"}
   stdio:
     line_end: {is: "\\n", cite: "page: transports#stdio"}
@@ -107,7 +107,7 @@ def test_lint_and_check_find_marks_and_generate_goes_on(toy: Toy, schema: str) -
     result = toy.run("generate")
     assert result.exit_code == 0
     assert "created generated/mcp_revisions/v2003_03_03/adapter.py" in result.stdout
-    assert result.stderr == "8 unused or to be reviewed; run: revgen lint\n"
+    assert result.stderr == "8 to be reviewed; run: revgen lint\n"
     assert "review" not in (toy.root / "generated/mcp_revisions/v2003_03_03/adapter.py").read_text("utf-8")
     result = toy.run("check")
     assert (result.exit_code, result.stdout) == (1, "")
@@ -163,7 +163,7 @@ def test_a_revision_comes_back_as_it_was(toy: Toy, schema: str, answers: pathlib
 def test_what_only_a_removed_revision_used_is_remarked_and_hinders_nothing(toy: Toy) -> None:
     result = toy.run("remove", "2001-01-01", "--json")
     assert [problem["message"] for problem in json.loads(result.stdout)["problems"]] == [
-        "rule 'absence' names 2001-01-01, and selects nothing without it",
+        "rule 'absence' compares with '2001-01-01', which is not a revision; near: 2002-02-02",
         "choice 'open' of 'sealed' is answered by no revision",
     ]
     assert toy.run("lint").exit_code == 1

@@ -21,7 +21,7 @@ CASES = {
     "a choice without a macro": (
         "{% macro open(wax) %}\nreturn text\n{% endmacro %}\n",
         "",
-        [f"specs/variance/letters.yaml:49:7: choice 'open' of 'sealed' has no macro in {SEALED}"],
+        [f"specs/variance/letters.yaml:53:7: choice 'open' of 'sealed' has no macro in {SEALED}"],
     ),
     "a macro defined twice": (
         "{% macro closed(wax) %}",
@@ -129,7 +129,7 @@ def test_a_fault_is_said_with_its_place(toy: Toy, name: str) -> None:
 
 def test_a_choice_needs_a_template(toy: Toy) -> None:
     (toy.root / SEALED).unlink()
-    assert toy.problems() == [f"specs/variance/letters.yaml:43:3: choice 'sealed' has no template; expected: {SEALED}"]
+    assert toy.problems() == [f"specs/variance/letters.yaml:47:3: choice 'sealed' has no template; expected: {SEALED}"]
 
 
 @pytest.mark.parametrize(

@@ -615,12 +615,37 @@ class Adapter:
     policy: project: on this transport the revision is served like its successor.
     """
 
+    resumption_header: ClassVar[str | None] = "Last-Event-ID"
+    """Which header names the last event that a client has seen, to take up a stream behind it?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
+
+    method_header: ClassVar[str | None] = None
+    """Which header repeats the method of a request?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
+
+    name_header: ClassVar[str | None] = None
+    """Which header repeats the name of what a request is for?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
+
+    parameter_header: ClassVar[str | None] = None
+    """What do the names of headers that repeat arguments of a tool call begin with?
+
+    policy: project: on this transport the revision is served like its successor.
+    """
+
     headers: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
-            "Mcp-Session-Id": "after the handshake",
+            "session_header": "after the handshake",
+            "resumption_header": "to take up a stream",
         }
     )
-    """Which headers of its own does a client send, and when?
+    """When does a client send which of its own headers?
 
     policy: project: on this transport the revision is served like its successor.
     """

@@ -625,13 +625,37 @@ class Adapter:
     page: basic/transports#streamable-http
     """
 
+    resumption_header: ClassVar[str | None] = "Last-Event-ID"
+    """Which header names the last event that a client has seen, to take up a stream behind it?
+
+    page: basic/transports#resumability-and-redelivery
+    """
+
+    method_header: ClassVar[str | None] = None
+    """Which header repeats the method of a request?
+
+    page: basic/transports#streamable-http
+    """
+
+    name_header: ClassVar[str | None] = None
+    """Which header repeats the name of what a request is for?
+
+    page: basic/transports#streamable-http
+    """
+
+    parameter_header: ClassVar[str | None] = None
+    """What do the names of headers that repeat arguments of a tool call begin with?
+
+    page: basic/transports#streamable-http
+    """
+
     headers: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
-            "Mcp-Session-Id": "after the handshake",
-            "Last-Event-ID": "to take up a stream",
+            "session_header": "after the handshake",
+            "resumption_header": "to take up a stream",
         }
     )
-    """Which headers of its own does a client send, and when?
+    """When does a client send which of its own headers?
 
     page: basic/transports#session-management
     page: basic/transports#resumability-and-redelivery

@@ -619,14 +619,38 @@ class Adapter:
     page: basic/transports#protocol-version-header
     """
 
+    resumption_header: ClassVar[str | None] = "Last-Event-ID"
+    """Which header names the last event that a client has seen, to take up a stream behind it?
+
+    page: basic/transports#resumability-and-redelivery
+    """
+
+    method_header: ClassVar[str | None] = None
+    """Which header repeats the method of a request?
+
+    page: basic/transports#streamable-http
+    """
+
+    name_header: ClassVar[str | None] = None
+    """Which header repeats the name of what a request is for?
+
+    page: basic/transports#streamable-http
+    """
+
+    parameter_header: ClassVar[str | None] = None
+    """What do the names of headers that repeat arguments of a tool call begin with?
+
+    page: basic/transports#streamable-http
+    """
+
     headers: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
-            "Mcp-Session-Id": "after the handshake",
-            "Last-Event-ID": "to take up a stream",
-            "MCP-Protocol-Version": "after the handshake",
+            "session_header": "after the handshake",
+            "resumption_header": "to take up a stream",
+            "version_header": "after the handshake",
         }
     )
-    """Which headers of its own does a client send, and when?
+    """When does a client send which of its own headers?
 
     page: basic/transports#session-management
     page: basic/transports#resumability-and-redelivery
@@ -646,7 +670,7 @@ class Adapter:
 
         page: basic/transports#protocol-version-header
         """
-        named = headers.get("mcp-protocol-version")
+        named = contract.header(headers, self.version_header)
         if named is not None and named != self.version:
             raise contract.VersionHeaderRefused(f"{self.version_header} says {named!r}; agreed: {self.version}")
 

@@ -700,15 +700,39 @@ class Adapter:
     page: basic/transports/streamable-http#protocol-version-header
     """
 
+    resumption_header: ClassVar[str | None] = None
+    """Which header names the last event that a client has seen, to take up a stream behind it?
+
+    page: basic/transports/streamable-http#receiving-messages
+    """
+
+    method_header: ClassVar[str | None] = "Mcp-Method"
+    """Which header repeats the method of a request?
+
+    page: basic/transports/streamable-http#standard-request-headers
+    """
+
+    name_header: ClassVar[str | None] = "Mcp-Name"
+    """Which header repeats the name of what a request is for?
+
+    page: basic/transports/streamable-http#standard-request-headers
+    """
+
+    parameter_header: ClassVar[str | None] = "Mcp-Param-"
+    """What do the names of headers that repeat arguments of a tool call begin with?
+
+    page: basic/transports/streamable-http#custom-headers-from-tool-parameters
+    """
+
     headers: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
-            "MCP-Protocol-Version": "always",
-            "Mcp-Method": "with a request",
-            "Mcp-Name": "with a request for something named",
-            "Mcp-Param-*": "with a tool call whose parameters say so",
+            "version_header": "always",
+            "method_header": "with a request",
+            "name_header": "with a request for something named",
+            "parameter_header": "with a tool call whose parameters say so",
         }
     )
-    """Which headers of its own does a client send, and when?
+    """When does a client send which of its own headers?
 
     page: basic/transports/streamable-http#request-metadata
     page: basic/transports/streamable-http#custom-headers-from-tool-parameters
@@ -736,11 +760,11 @@ class Adapter:
         """
         if "id" not in message or "method" not in message:
             return
-        contract.check_mirrored(headers, "MCP-Protocol-Version", self.version)
-        contract.check_mirrored(headers, "Mcp-Method", message["method"])
+        contract.check_mirrored(headers, self.version_header, self.version)
+        contract.check_mirrored(headers, self.method_header, message["method"])
         source = self.name_sources.get(message["method"])
         if source is not None:
-            contract.check_mirrored(headers, "Mcp-Name", contract.member(message, "params", source), encoded=True)
+            contract.check_mirrored(headers, self.name_header, contract.member(message, "params", source), encoded=True)
 
     def request_headers(self, message: JsonObject, session: str | None) -> dict[str, str]:
         """Which headers does a client send with a message, once a session is known or while none is?
@@ -749,10 +773,10 @@ class Adapter:
 
         page: basic/transports/streamable-http#request-metadata
         """
-        headers = {self.version_header: self.version, "Mcp-Method": message["method"]}
+        headers = {self.version_header: self.version, self.method_header: message["method"]}
         source = self.name_sources.get(message["method"])
         if source is not None:
-            headers["Mcp-Name"] = contract.encode_header_value(str(message["params"][source]))
+            headers[self.name_header] = contract.encode_header_value(str(message["params"][source]))
         return contract.named_headers(headers)
 
     accepted_status: ClassVar[int] = 202
@@ -816,7 +840,7 @@ class Adapter:
 
         page: basic/transports/streamable-http#client-behavior
         """
-        return contract.param_headers(arguments, schema)
+        return contract.param_headers(arguments, schema, self.parameter_header)
 
     def check_param_headers(self, headers: Mapping[str, str], arguments: JsonObject, schema: JsonObject) -> None:
         """Which headers must bear out the arguments of a tool call?
@@ -825,7 +849,7 @@ class Adapter:
 
         page: basic/transports/streamable-http#server-behavior-for-custom-headers
         """
-        contract.check_param_headers(headers, arguments, schema)
+        contract.check_param_headers(headers, arguments, schema, self.parameter_header)
 
     def suggests_http_sse(self, status: int) -> bool:
         """After which status of its first request does a client try HTTP+SSE?

@@ -12,13 +12,13 @@ from ..inventory.concerns import FOLDER as INVENTORY
 from ..inventory.concerns import Area
 from ..rendering.formatting import python_output
 from ..rendering.output import Output
-from ..rendering.skeletons import render_skeleton
 from ..schemas.published import PATH as CORRECTIONS
 from ..schemas.revisions import PATH as REVISIONS
 from ..schemas.revisions import Revision
 from ..specification.loading import Specification
 from ..specification.vocabulary import PATH as VOCABULARY
 from ..templates.macros import make_environment
+from ..templates.skeletons import render_skeleton
 from .decisions import decisions
 from .messages import messages
 

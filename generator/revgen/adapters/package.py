@@ -5,13 +5,17 @@ Rule: the order of the revisions is that of `revisions.yaml`, reversed: newest f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..inventory.concerns import FOLDER as INVENTORY
 from ..inventory.selection import PATH as SELECTION
+from ..inventory.selection import Rule
 from ..rendering.formatting import python_output
 from ..rendering.output import Output
-from ..rendering.skeletons import render_skeleton
 from ..schemas.revisions import PATH as REVISIONS
 from ..specification.loading import Specification
+from ..specification.selection import header_names
+from ..templates.skeletons import render_skeleton
 
 PACKAGE = "package.py.jinja"
 SET = "selection.py.jinja"
@@ -45,6 +49,13 @@ def write_selection(specification: Specification) -> list[Output]:
         revisions=tuple(reversed(specification.revisions)),
         holding=holding,
         rules={rule.name: rule for rule in specification.selection},
+        constants={rule.name: dict(_constants(rule, specification)) for rule in specification.selection},
     )
     inputs = specification.inputs_under(REVISIONS, SELECTION, f"{INVENTORY}/", f"templates/{SET}", f"templates/{RULES}")
     return [python_output("generated/mcp_revisions/selection.py", text, inputs)]
+
+
+def _constants(rule: Rule, specification: Specification) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+    """What a rule compares with; in the place of a concern the headers that revisions answer it with."""
+    for name, value in rule.constants.items():
+        yield name, header_names(specification.areas, value) if name == "header" else value

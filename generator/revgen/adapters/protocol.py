@@ -8,8 +8,8 @@ from __future__ import annotations
 from ..inventory.concerns import FOLDER as INVENTORY
 from ..rendering.formatting import python_output
 from ..rendering.output import Output
-from ..rendering.skeletons import render_skeleton
 from ..specification.loading import Specification
+from ..templates.skeletons import render_skeleton
 from .decisions import questions
 
 SKELETON = "protocol.py.jinja"

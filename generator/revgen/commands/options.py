@@ -125,9 +125,17 @@ def found_by_lint(root: pathlib.Path) -> tuple[Problem, ...]:
 
 
 def hint_at_remarks(remarks: collections.abc.Sequence[Problem]) -> None:
-    """Say on standard error that there is something to tidy up or to look at; nothing where there is not."""
-    if remarks:
-        click.echo(f"{len(remarks)} unused or to be reviewed; run: revgen lint", err=True)
+    """Say on standard error how much there is to look at, and how much to tidy up; nothing where there is neither."""
+    marks = [problem for problem in remarks if problem.degree == "mark"]
+    if marks:
+        click.echo(f"{len(marks)} to be reviewed; run: revgen lint", err=True)
+    if len(remarks) > len(marks):
+        click.echo(f"{counted(len(remarks) - len(marks), 'remark')}; run: revgen lint --remarks", err=True)
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things in words."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def paint(text: str, *, to_error: bool = False, newline: bool = True) -> None:

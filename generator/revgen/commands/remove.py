@@ -39,7 +39,7 @@ def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> Non
     removal = take_out(settings.root, revision)
     kept = {str(keep.resolve()): removal.kept.text(revision)} if keep is not None else {}
     files.apply(settings.root, {**kept, **removal.texts})
-    problems = (*removal.selecting, *found_by_lint(settings.root))
+    problems = found_by_lint(settings.root)
     changed = [path for path, text in removal.texts.items() if text is not None]
     removed = [path for path, text in removal.texts.items() if text is None]
     lines = [*(f"changed {path}" for path in changed), *(f"removed {path}" for path in removed)]

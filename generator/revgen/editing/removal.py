@@ -9,8 +9,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 
-from ..inventory.selection import load_selection
-from ..reading.located import Problem, Problems
+from ..reading.located import Problems
 from ..schemas.pages import pages_path
 from ..schemas.published import PATH as CORRECTIONS
 from ..schemas.revisions import PATH as REVISIONS
@@ -28,12 +27,10 @@ class Removal:
     Attributes:
         texts: what each file of `specs/` is to hold, by path; None where it is to go.
         kept: everything that goes, but for the schema, which was published elsewhere.
-        selecting: where the selection names the revision; such a rule then finds nothing that it could select.
     """
 
     texts: dict[str, str | None]
     kept: AnswersFile
-    selecting: tuple[Problem, ...]
 
 
 def take_out(root: pathlib.Path, version: str) -> Removal:
@@ -48,7 +45,6 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
     """
     problems = Problems()
     revisions = load_revisions(root, problems)
-    selection = load_selection(root, problems)
     problems.stop_if_any()
     gone = next(revision for revision in revisions if revision.version == version)
     entries = open_document(root, REVISIONS)
@@ -71,11 +67,6 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
             corrections=corrected,
             answers={area: pieces for area, pieces in answers.items() if pieces},
             pages=pages.read_text("utf-8") if has_pages else "",
-        ),
-        selecting=tuple(
-            Problem(rule.place, f"rule '{rule.name}' names {version}, and selects nothing without it", "remark")
-            for rule in selection
-            if version in rule.constants.values()
         ),
     )
 

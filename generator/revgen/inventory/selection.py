@@ -30,6 +30,7 @@ class Rule:
     refusal: str
     citations: tuple[Citation, ...]
     place: Place
+    constant_places: dict[str, Place] = dataclasses.field(default_factory=dict, compare=False)
 
     @property
     def words(self) -> list[str]:
@@ -92,10 +93,12 @@ def _read_rule(name: str, rules: Mapping, problems: Problems) -> Rule | None:
             problems.add(citation.place, f"rule '{name}' cites a schema; allowed: 'page: <path>#<heading>' or a policy")
     constants = node.get("with")
     values: dict[str, str] = {}
+    places: dict[str, Place] = {}
     if isinstance(constants, Mapping):
         values = {
             key: read_text(value, f"'{key}' of rule '{name}'", problems) for key, value in constants.entries.items()
         }
+        places = {key: value.place for key, value in constants.entries.items()}
     elif constants is not None:
         problems.add(constants.place, f"'with' of rule '{name}' is {found(constants)}; allowed: a mapping")
-    return Rule(name, texts.get("says", ""), values, texts.get("refusal", ""), cited, place)
+    return Rule(name, texts.get("says", ""), values, texts.get("refusal", ""), cited, place, places)

@@ -22,6 +22,11 @@ class Type:
     annotation: str
     allowed: str
 
+    @property
+    def given(self) -> str:
+        """The annotation where none is left out."""
+        return self.annotation.removesuffix(" | None")
+
 
 TYPES = {
     type_.name: type_
@@ -31,6 +36,7 @@ TYPES = {
         Type("text", "str", "text"),
         Type("integer or none", "int | None", "a whole number or none"),
         Type("text or none", "str | None", "text or none"),
+        Type("boolean or none", "bool | None", "yes, no or none"),
         Type("list of text", "tuple[str, ...]", "a list of text"),
     )
 }

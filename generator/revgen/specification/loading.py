@@ -18,8 +18,12 @@ from ..projection.compare import Projection
 from ..reading.located import Problem, Problems
 from ..schemas.published import load_schemas
 from ..schemas.revisions import Revision, load_revisions
+from ..templates.adapter_names import adapter_members, read_names
 from ..templates.macros import check_templates, make_environment
+from .agreement import check_agreement
 from .inputs import Inputs, read_inputs
+from .names import check_names
+from .selection import check_selection
 from .strays import complain_about_strays
 from .vocabulary import load_rules, project
 
@@ -79,8 +83,14 @@ def load_specification(root: pathlib.Path) -> Specification:
     assert rules is not None
     canonical = merge(schemas, rules, problems, [revision.version for revision in revisions if revision.draft])
     complain_about_words(words, canonical["$defs"], problems)
-    check_templates(root, areas, make_environment(root), problems)
+    environment = make_environment(root)
+    members = adapter_members(root)
+    names = read_names(root, members | {concern.name for area in areas for concern in area.concerns})
+    check_names(areas, members, names, problems)
+    check_templates(root, areas, environment, names, problems)
+    check_selection(root, selection, areas, schemas, environment, problems)
     problems.stop_if_any()
+    check_agreement(areas, schemas, rules, members, environment, problems)
     projections = project(areas, revisions, schemas, rules, canonical, problems)
     problems.stop_if_any()
     return Specification(

@@ -7,6 +7,7 @@ fault; one that it never asks for is a remark.
 from __future__ import annotations
 
 import collections.abc
+import difflib
 import pathlib
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..reading import located
 from ..reading.located import Problems
 from ..schemas.methods import sendable
 from ..schemas.revisions import Revision
+from ..schemas.shapes import Definitions, references, resolved
 
 PATH = "specs/canonical.yaml"
 
@@ -71,10 +73,36 @@ def project(
             problems.remark(pattern.place, f"'{pattern.text}' hints, and is no member of the vocabulary")
     used = {key for projection in projections.values() for key in projection.used}
     for concern in concerns:
-        for part, target in (("fills", concern.fills), ("replaces", concern.replaces)):
-            if target and target not in used:
-                problems.remark(concern.place, f"'{concern.name}' {part} '{target}', which no revision asks for")
+        for part, target in (("fills", concern.fills), ("replaces", concern.replaces), ("adjusts", concern.adjusts)):
+            if target and not _names_something(target, canonical["$defs"], is_member=part == "fills"):
+                problems.mark(
+                    concern.place_of(part), f"'{target}' is not in the canonical vocabulary{_near(target, canonical)}"
+                )
+            elif target and part != "adjusts" and target not in used:
+                problems.remark(
+                    concern.place_of(part), f"'{concern.name}' {part} '{target}', which no revision asks for"
+                )
     return projections
+
+
+def _names_something(target: str, definitions: Definitions, *, is_member: bool) -> bool:
+    """Whether there is such a member, type, or union with such a branch."""
+    owner, _, last = target.rpartition(".")
+    if is_member and not owner:
+        return any(last in node.get("properties", {}) for node in definitions.values())
+    if not owner:
+        return last in definitions
+    node = definitions.get(owner, {})
+    return last in resolved(node, definitions).get("properties", {}) or last in set(references(node))
+
+
+def _near(target: str, canonical: dict[str, Any]) -> str:
+    known = {
+        *canonical["$defs"],
+        *(name for node in canonical["$defs"].values() for name in node.get("properties", {})),
+    }
+    found = difflib.get_close_matches(target.rpartition(".")[2], sorted(known), n=3)
+    return f"; near: {', '.join(found)}" if found else ""
 
 
 def _answers(

@@ -20,6 +20,7 @@ from jinja2 import nodes
 from ..inventory.concerns import Area, Concern
 from ..reading.literals import Value
 from ..reading.located import Place, Problems
+from .used_names import Names, undefined_in_body, undefined_in_signature
 from .wrapping import wrapped
 
 FOLDER = "templates"
@@ -94,6 +95,7 @@ def check_templates(
     root: pathlib.Path,
     areas: collections.abc.Sequence[Area],
     environment: jinja2.Environment,
+    names: Names,
     problems: Problems,
 ) -> None:
     """Compare the macros with the choices of the inventory, both ways, and see that every skeleton is a template.
@@ -102,6 +104,7 @@ def check_templates(
         root: the folder that holds `templates/`.
         areas: the inventory, without problems of its own.
         environment: from `make_environment`.
+        names: what the code of a choice may use.
         problems: receives what does not fit, at the place in the template, or in the inventory where no template is.
     """
     expected = {
@@ -118,7 +121,7 @@ def check_templates(
         if path not in present:
             problems.add(concern.place, f"choice '{concern.name}' has no template; expected: {path}")
         elif (source := _read(root, path, problems)) is not None:
-            _TemplateCheck(path, concern, environment, problems).run(source)
+            _TemplateCheck(path, concern, environment, names, problems).run(source)
     for file in sorted((root / FOLDER).glob("*.jinja")):
         path = f"{FOLDER}/{file.name}"
         if (source := _read(root, path, problems)) is not None:
@@ -158,6 +161,7 @@ class _TemplateCheck:
     path: str
     concern: Concern
     environment: jinja2.Environment
+    names: Names
     problems: Problems
 
     def run(self, source: str) -> None:
@@ -165,6 +169,8 @@ class _TemplateCheck:
         if template is None:
             return
         already = len(self.problems.found)
+        for missing in undefined_in_signature(self.concern.signature, self.names):
+            self._complain(self.concern.place_of("signature"), f"the signature of '{self.concern.name}' uses {missing}")
         lines = source.splitlines()
         macros: dict[str, nodes.Macro] = {}
         for node in template.body:
@@ -218,6 +224,9 @@ class _TemplateCheck:
                 )
             if fault := _python_fault(self.concern, body):
                 self._complain(place, f"the body of macro '{answer.choice}' is not the body of a method: {fault}")
+                continue
+            for missing in undefined_in_body(self.concern.signature, body, self.names):
+                self._complain(place, f"macro '{answer.choice}' uses {missing}")
 
     def _place(self, macro: nodes.Macro, lines: collections.abc.Sequence[str]) -> Place:
         """Where a macro's name stands. Jinja knows the line alone."""

@@ -16,6 +16,7 @@ from mcp_contract import (
     ProtocolError,
     SessionMissing,
     SessionUnknown,
+    header,
     is_identifier,
 )
 from mcp_revisions.protocol import Adapter
@@ -113,7 +114,9 @@ class Endpoint:
                 raise _no_session(adapter, name)
             adapter.check_headers(head.headers, {})
             if head.method == "GET":
-                await self._session_streams.serve(adapter, session, head.headers.get("last-event-id"), request)
+                await self._session_streams.serve(
+                    adapter, session, header(head.headers, adapter.resumption_header), request
+                )
                 return None
         except ProtocolError as error:
             return self._refused(adapter, {}, error)

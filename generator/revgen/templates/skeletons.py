@@ -12,7 +12,7 @@ from typing import Any
 import jinja2
 
 from ..reading.located import Place, Problem, SpecificationError
-from ..templates.macros import FOLDER, make_environment
+from .macros import FOLDER, make_environment
 
 
 def render_skeleton(root: pathlib.Path, name: str, **context: Any) -> str:
@@ -32,15 +32,25 @@ def render_skeleton(root: pathlib.Path, name: str, **context: Any) -> str:
         raise _failure(name, 1, "cannot be read: there is no such template") from error
     except jinja2.TemplateSyntaxError as error:
         raise _failure(error.name or name, error.lineno, f"not a template: {error.message}") from error
-    except jinja2.TemplateError as error:
-        raise _failure(name, _line(error, root / FOLDER / name), f"cannot be rendered: {error.message}") from error
+    except Exception as error:  # whatever an expression of a template may raise
+        raise failure(error, root, f"{FOLDER}/{name}") from error
 
 
-def _line(error: Exception, path: pathlib.Path) -> int:
-    """The line of a template at which rendering failed; Jinja puts it into the traceback."""
+def failure(error: Exception, root: pathlib.Path, path: str) -> SpecificationError:
+    """What went wrong in a template, at the line of the template at which it did; Jinja puts that into the traceback.
+
+    Args:
+        error: what was raised while a template was rendered.
+        root: the folder that holds `templates/`.
+        path: the template that was rendered, for an error that happened in none of its lines.
+    """
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if pathlib.Path(frame.filename) == path and frame.lineno]
-    return lines[-1] if lines else 1
+    within = [frame for frame in frames if pathlib.Path(frame.filename).is_relative_to(root / FOLDER) and frame.lineno]
+    if within:
+        path = pathlib.Path(within[-1].filename).relative_to(root).as_posix()
+    message = error.message if isinstance(error, jinja2.TemplateError) else f"{type(error).__name__}: {error}"
+    place = Place(path, within[-1].lineno or 1 if within else 1, 1)
+    return SpecificationError([Problem(place, f"cannot be rendered: {message}")])
 
 
 def _failure(name: str, line: int, message: str) -> SpecificationError:

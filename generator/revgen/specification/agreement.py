@@ -1,0 +1,310 @@
+"""Answers held against what they name: the schema of their revision, each other, and what every adapter has.
+
+Rule: what is said twice must agree, and what is named must be there. A contradiction is a fault; while the answer waits for a review, it is
+a mark, since what was copied was another revision's.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jinja2
+
+from ..canonical.merge import published_aliases
+from ..canonical.rules import Rules
+from ..inventory.concerns import Answer, Area, Concern
+from ..reading.located import Place, Problems
+from ..schemas.facts import Facts, read_facts, takes
+from ..templates.macros import render_body
+
+_CHECK = "check_"
+# A name of a header, as RFC 9110 has it.
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+
+
+def check_agreement(
+    areas: Sequence[Area],
+    schemas: Mapping[str, Mapping[str, Any]],
+    rules: Rules,
+    members: frozenset[str],
+    environment: jinja2.Environment,
+    problems: Problems,
+) -> None:
+    """Hold every answer against what it names.
+
+    Args:
+        areas: the inventory, without problems of its own.
+        schemas: the corrected schema of each revision, oldest first.
+        rules: how the canonical vocabulary is made, which knows types under other names.
+        members: what every adapter has without a concern.
+        environment: from `macros.make_environment`; the macros were checked.
+        problems: receives what does not agree, at its place.
+    """
+    concerns = {concern.name: concern for area in areas for concern in area.concerns}
+    facts = {version: read_facts(schema) for version, schema in schemas.items()}
+    for concern in concerns.values():
+        _check_declaration(concern, concerns, facts, problems)
+    for version, schema in schemas.items():
+        agreement = _Agreement(
+            version=version,
+            facts=facts[version],
+            elsewhere=_words(facts.values()) - _words([facts[version]]),
+            aliases={canonical: published for published, canonical in published_aliases(schema, rules).items()},
+            concerns=concerns,
+            members=members,
+            environment=environment,
+            problems=problems,
+        )
+        for concern in concerns.values():
+            agreement.check(concern, concern.answers[version])
+
+
+def _check_declaration(
+    concern: Concern, concerns: Mapping[str, Concern], facts: Mapping[str, Facts], problems: Problems
+) -> None:
+    """What a concern itself names, whatever is answered. What a revision had that is gone is a mark, and a fault once it is answered."""
+    if concern.needs and concern.needs not in concerns:
+        problems.add(concern.place_of("needs"), f"'{concern.needs}' is not a concern{_meant(concern.needs, concerns)}")
+    for row in concern.rows.values():
+        if row.defined and not any(row.defined in known.definitions for known in facts.values()):
+            known = [name for one in facts.values() for name in one.error_codes]
+            problems.mark(row.place, f"'{row.defined}' is a type of no schema{_meant(row.defined, known)}")
+    if concern.names == "concerns":
+        for name, row in concern.rows.items():
+            if name not in concerns:
+                problems.add(row.place, f"'{name}' is not a concern{_meant(name, concerns)}")
+    for choice, paths in concern.reads.items():
+        for path in paths:
+            if not any(known.has_member(path) for known in facts.values()):
+                place = concern.choice_places[choice]
+                problems.mark(place, f"choice '{choice}' reads '{path}', which no schema has; allowed: Type.member")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Agreement:
+    """Checks the answers of one revision. `elsewhere` are words of the wire that other schemas have and this one nowhere."""
+
+    version: str
+    facts: Facts
+    elsewhere: frozenset[str]
+    aliases: Mapping[str, str]
+    concerns: Mapping[str, Concern]
+    members: frozenset[str]
+    environment: jinja2.Environment
+    problems: Problems
+
+    def check(self, concern: Concern, answer: Answer) -> None:
+        for place, message in self._contradictions(concern, answer):
+            (self.problems.mark if answer.review else self.problems.add)(place, message)
+
+    def _contradictions(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        checks: dict[str, Callable[[Concern, Answer], Iterable[tuple[Place, str]]]] = {
+            "request": self._request,
+            "notification": self._notification,
+            "header": self._header,
+            "checks": self._checks,
+            "requests": self._requests,
+            "request members": self._request_members,
+            "meta keys": self._meta_keys,
+            "error codes": self._error_codes,
+            "error kinds": self._error_kinds,
+            "concerns": self._named_concerns,
+        }
+        if concern.names:
+            yield from checks[concern.names](concern, answer)
+        if concern.needs:
+            yield from self._needed(concern, answer)
+        if concern.fills and answer.value is not None:
+            yield from self._filled(concern, answer)
+        if concern.kind == "choice":
+            yield from self._read(concern, answer)
+
+    # Values.
+
+    def _request(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        yield from self._known(answer, "is", answer.value, "a request of a client", self.facts.requests)
+
+    def _notification(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        yield from self._known(answer, "is", answer.value, "a notification of a client", self.facts.notifications)
+
+    def _header(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        if isinstance(answer.value, str) and not _TOKEN.fullmatch(answer.value):
+            yield (
+                _at(answer, "is"),
+                f"'{answer.value}' is no name of a header; allowed: letters, digits, '-' and the like",
+            )
+
+    def _checks(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        choices = {name for name, other in self.concerns.items() if other.kind == "choice"}
+        taking = "(self, message: JsonObject) -> None"
+        known = sorted(
+            name
+            for name in self.members | choices
+            if name.startswith(_CHECK) and (name in self.members or self.concerns[name].signature == taking)
+        )
+        for name in answer.value if isinstance(answer.value, tuple) else ():
+            if name not in known:
+                yield _at(answer, "is"), f"'{name}' is no check of a message; checks: {', '.join(known)}"
+
+    def _needed(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        needed = self.concerns.get(concern.needs)
+        if needed is not None and answer.value not in (None, False) and not _is_given(needed.answers[self.version]):
+            yield (
+                _at(answer, "is"),
+                f"'{concern.name}' needs '{concern.needs}', which {self.version} answers with "
+                f"{_shown(needed.answers[self.version])}; allowed: {'no' if answer.value is True else 'none'}",
+            )
+
+    def _filled(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        owner, _, member = concern.fills.rpartition(".")
+        owner = self._published(owner)
+        for name, node in self.facts.definitions.items():
+            if owner in ("", name) and member in node.get("properties", {}):
+                inner = node["properties"][member]
+                if not takes(inner, answer.value, self.facts.definitions):
+                    yield (
+                        _at(answer, "is"),
+                        f"{name}.{member} of {self.version} does not take {answer.value!r}: {inner}",
+                    )
+                    return
+
+    # Tables.
+
+    def _requests(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        for row in answer.rows:
+            yield from self._known(answer, row, row, "a request of a client", self.facts.requests)
+
+    def _request_members(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        yield from self._requests(concern, answer)
+        for row, member in answer.rows.items():
+            if row in self.facts.requests:
+                members = self.facts.members_of(self.facts.requests[row].params or "")
+                yield from self._known(answer, row, member, f"a member of the params of {row}", members)
+
+    def _meta_keys(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        for row, declared in concern.rows.items():
+            if row in answer.rows and declared.stated and row not in self.facts.meta_keys:
+                yield _at(answer, row), f"the schema of {self.version} has no '{row}' in `_meta`; allowed: none"
+            if row not in answer.rows and row in self.facts.meta_keys:
+                yield _at(answer, row), f"the schema of {self.version} has '{row}' in `_meta`; allowed: where it stands"
+        for key in sorted(self.facts.meta_keys - concern.rows.keys()):
+            yield (
+                answer.place,
+                f"the schema of {self.version} has '{key}' in `_meta`, and '{concern.name}' has no such row; declare it",
+            )
+
+    def _error_codes(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        defined = {row.defined for row in concern.rows.values()}
+        for name, row in concern.rows.items():
+            code = self.facts.error_codes.get(row.defined)
+            if code is not None and answer.rows.get(name) != code:
+                given = answer.rows.get(name, "none")
+                yield _at(answer, name), f"'{name}' is {given}; {row.defined} of {self.version} has {code}"
+        for error, code in self.facts.error_codes.items():
+            if error not in defined:
+                yield (
+                    answer.place,
+                    f"the schema of {self.version} has {error} with the code {code}, and '{concern.name}' has no row for it; "
+                    f"declare one with 'defined: {error}'",
+                )
+
+    def _error_kinds(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        tables = [other for other in self.concerns.values() if other.names == "error codes"]
+        kinds = [row for table in tables for row in table.answers[self.version].rows]
+        for row, kind in answer.rows.items():
+            yield from self._known(answer, row, kind, "a kind of error", kinds)
+
+    def _named_concerns(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        for row in concern.rows:
+            named = self.concerns.get(row)
+            if named is not None and _is_given(named.answers[self.version]) != (row in answer.rows):
+                allowed = "none" if row in answer.rows else "text"
+                answered = _shown(named.answers[self.version])
+                yield _at(answer, row), f"{self.version} answers '{row}' with {answered}; allowed here: {allowed}"
+
+    # Choices.
+
+    def _read(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        place = _at(answer, "choice")
+        for path in concern.reads.get(answer.choice, ()):
+            name, dot, members = path.partition(".")
+            if not self.facts.has_member(self._published(name) + dot + members):
+                yield place, f"'{answer.choice}' reads '{path}', which the schema of {self.version} has not"
+        if concern.adjusts or concern.replaces:
+            # What it takes are canonical values, whose words are those of all revisions.
+            return
+        body = render_body(self.environment, concern, answer.choice, answer.arguments)
+        for name in sorted(_attributes(body)):
+            used = self.concerns.get(name)
+            if used is not None and used.kind == "value" and used.answers[self.version].value is None:
+                yield place, f"the code of '{answer.choice}' uses '{name}', which {self.version} answers with none"
+        for word in sorted(_texts(body) & self.elsewhere):
+            yield (
+                place,
+                f"the code of '{answer.choice}' has \"{word}\", which is of other revisions and nowhere in the schema of "
+                f"{self.version}",
+            )
+
+    # What all of them use.
+
+    def _published(self, canonical: str) -> str:
+        """What the revision calls a canonical type."""
+        return self.aliases.get(canonical, canonical)
+
+    def _known(
+        self, answer: Answer, key: str, name: object, what: str, known: Iterable[str]
+    ) -> Iterator[tuple[Place, str]]:
+        if isinstance(name, str) and name not in (names := tuple(known)):
+            yield _at(answer, key), f"'{name}' is not {what} in {self.version}{_meant(name, names)}"
+
+
+def _at(answer: Answer, key: str) -> Place:
+    return answer.places.get(key, answer.place)
+
+
+def _is_given(answer: Answer) -> bool:
+    return bool(answer.rows or answer.choice) or answer.value not in (None, False)
+
+
+def _shown(answer: Answer) -> str:
+    return "none" if answer.value is None else "no" if answer.value is False else "yes"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """What may be meant, as the end of a complaint."""
+    near = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=3, cutoff=0.5)
+    return f"; near: {', '.join(near)}" if near else ""
+
+
+def _words(facts: Iterable[Facts]) -> frozenset[str]:
+    """The words of the wire that a schema has: methods, keys of `_meta`, members."""
+    return frozenset(word for one in facts for word in (*one.methods, *one.meta_keys, *one.members))
+
+
+def _nodes(body: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(f"def method():\n{textwrap.indent(body, '    ')}")))
+
+
+def _attributes(body: str) -> set[str]:
+    """What the body of a method reads from its adapter."""
+    attributes = (node for node in _nodes(body) if isinstance(node, ast.Attribute))
+    return {node.attr for node in attributes if isinstance(node.value, ast.Name) and node.value.id == "self"}
+
+
+def _texts(body: str) -> set[str]:
+    """The texts that the body of a method has as constants, but for those that an argument is compared with."""
+    nodes = _nodes(body)
+    compared = {
+        id(other)
+        for node in nodes
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name)
+        for other in node.comparators
+    }
+    constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in compared)
+    return {node.value for node in constants if isinstance(node.value, str)}
