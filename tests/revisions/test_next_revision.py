@@ -14,6 +14,7 @@ import sys
 from typing import Any
 
 import pytest
+from mcp_revisions import AdapterSet
 from revgen.models.modules import write_models
 from revgen.specification.loading import load_specification
 from revgen.writing.render import Writer
@@ -35,10 +36,7 @@ answers:
     reserved_meta_key: {choice: with_prefix, cite: "page: basic/index#_meta"}
   streamable_http:
     error_statuses:
-      rows:
-        method_not_found: 410
-        parse_error: 400
-        internal_error: 200
+      rows: %s
       cite:
         - "page: basic/transports/streamable-http#sending-messages"
         - "schema: #/$defs/MethodNotFoundError"
@@ -110,6 +108,12 @@ print(json.dumps({
 """
 
 
+def error_kinds() -> list[str]:
+    """Every kind of error that some revision has, in the order of the newest that has it."""
+    adapters = AdapterSet.default().by_version.values()
+    return list(dict.fromkeys(kind for adapter in adapters for kind in adapter.error_codes))
+
+
 @pytest.fixture
 def schema(tmp_path: pathlib.Path) -> pathlib.Path:
     """The schema of the next revision, as it might be published."""
@@ -136,8 +140,10 @@ def schema(tmp_path: pathlib.Path) -> pathlib.Path:
 
 def test_a_next_revision_is_data_and_one_macro(project: Project, schema: pathlib.Path, tmp_path: pathlib.Path) -> None:
     before = project.files("specs") | project.files("templates")
+    statuses = {**AdapterSet.default().by_version[LAST].error_statuses, "method_not_found": 410}
+    statuses = {kind: statuses.get(kind) for kind in error_kinds()}
     answers = tmp_path / "answers.yaml"
-    answers.write_text(ANSWERS, "utf-8")
+    answers.write_text(ANSWERS % json.dumps(statuses).replace("null", "none"), "utf-8")
 
     result = project.run("new", NEXT, "--schema", str(schema), "--like", LAST, "--answers", str(answers))
     # It is written; what is left is found.
@@ -151,7 +157,7 @@ def test_a_next_revision_is_data_and_one_macro(project: Project, schema: pathlib
     assert fault.endswith(
         "'with_prefix' is not a choice of 'reserved_meta_key'; choices: never, named_before_last, named_second"
     )
-    assert hint.endswith(" unused or to be reviewed; run: revgen lint")
+    assert hint.endswith(" to be reviewed; run: revgen lint")
     # Up to here lines were added, and nothing else.
     for path, content in project.files("specs").items():
         assert is_part_of(before.get(path, b"").decode().splitlines(), content.decode().splitlines()), path
@@ -204,7 +210,7 @@ def test_a_next_revision_is_data_and_one_macro(project: Project, schema: pathlib
         "versions": [NEXT, *reversed(VERSIONS)],
         "refused": True,
         "reserved": [True, False, False],
-        "statuses": {"method_not_found": 410, "parse_error": 400, "internal_error": 200},
+        "statuses": {kind: status for kind, status in statuses.items() if status is not None},
         "rating": [4.5, None],
         "prompts": [{"name": "greet", "title": "Greet"}],
     }

@@ -112,9 +112,8 @@ def command(
         lines += ["", f"From {beside} to {revision}:", differences_text(schema_sections(differences))]
     settings.show(data, "\n".join(lines))
     if not settings.as_json:
-        marks = [problem for problem in problems if problem.degree == "mark"]
-        show_problems((problem for problem in problems if problem not in marks), to_error=True)
-        hint_at_remarks(marks)
+        show_problems((problem for problem in problems if problem.degree == "fault"), to_error=True)
+        hint_at_remarks([problem for problem in problems if problem.degree != "fault"])
     if any(problem.degree == "fault" for problem in problems):
         sys.exit(1)
 

@@ -127,8 +127,8 @@ class Endpoint:
         self, headers: Mapping[str, str], principal: Principal | None
     ) -> tuple[str | None, Session | None]:
         """The name of the session that a request gives, and the session of that name."""
-        for header in self._session_headers:
-            name = headers.get(header)
+        for known in self._session_headers:
+            name = headers.get(known)
             if name is not None:
                 session = await self._core.sessions.find(name, name_of(principal))
                 return name, None if session is None or session.is_connection else session
