@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,7 +38,13 @@ _WITH_HANDSHAKE = frozenset(
         "2025-11-25",
     }
 )
-_ADAPTERS: dict[str, Adapter] = {}
+
+
+@functools.cache
+def _adapter(version: str) -> Adapter:
+    """The adapter of a revision, imported when it is first asked for, and shared by all sets."""
+    adapter: Adapter = importlib.import_module(f".{_MODULES[version]}.adapter", __package__).Adapter()
+    return adapter
 
 
 class Selection(NamedTuple):
@@ -48,7 +55,7 @@ class Selection(NamedTuple):
 
 
 class _Adapters(Mapping[str, "Adapter"]):
-    """Adapters by version; each is imported when it is first asked for, and shared by all sets."""
+    """Adapters by version; each is imported when it is first asked for."""
 
     def __init__(self, versions: tuple[str, ...]) -> None:
         self._versions = versions
@@ -56,10 +63,7 @@ class _Adapters(Mapping[str, "Adapter"]):
     def __getitem__(self, version: str) -> Adapter:
         if version not in self._versions:
             raise KeyError(version)
-        if version not in _ADAPTERS:
-            module = importlib.import_module(f".{_MODULES[version]}.adapter", __package__)
-            _ADAPTERS[version] = module.Adapter()
-        return _ADAPTERS[version]
+        return _adapter(version)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._versions)
@@ -132,8 +136,13 @@ class AdapterSet:
         asked = contract.member(payload, "params", "_meta", "io.modelcontextprotocol/protocolVersion")
         if isinstance(asked, str):
             if asked in self.versions and asked not in self.handshake_versions:
+<<<<<<< HEAD
                 return Selection(self.by_version[asked], None)
             said = next((headers[name] for name in ("mcp-protocol-version",) if name in headers), None)
+=======
+                return Selection(_adapter(asked), None)
+            said = headers.get("mcp-protocol-version")
+>>>>>>> 48d3046 (Find an adapter once it is imported without a call)
             if said is not None and said != asked:
                 mismatch = contract.HeaderMismatch(f"the version header says {said!r}; the body says {asked!r}")
                 return Selection(self.newest_stateless, mismatch)
@@ -149,14 +158,14 @@ class AdapterSet:
             newest = self.newest_with_handshake
             if not isinstance(asked, str):
                 return Selection(newest, None)
-            return Selection(self.by_version[newest.agreed_version(asked, self.handshake_versions)], None)
+            return Selection(_adapter(newest.agreed_version(asked, self.handshake_versions)), None)
 
         # A message of a session is answered by the revision that the session agreed on.
         # Where that revision is not served, the newest one says which are.
         # page: basic/versioning#terminology
         if session_version is not None:
             if session_version in self.versions:
-                return Selection(self.by_version[session_version], None)
+                return Selection(_adapter(session_version), None)
             return Selection(self.newest, contract.UnsupportedVersion(session_version, self.versions))
 
         # A message with a version header is answered by the revision in it.
@@ -165,7 +174,7 @@ class AdapterSet:
         said = next((headers[name] for name in ("mcp-protocol-version",) if name in headers), None)
         if said is not None:
             if said in self.versions:
-                return Selection(self.by_version[said], None)
+                return Selection(_adapter(said), None)
             if not self.handshake_versions:
                 return Selection(self.newest, contract.UnsupportedVersion(said, self.versions))
             refusal = contract.VersionHeaderRefused(
@@ -177,6 +186,6 @@ class AdapterSet:
         # Where that revision is not served, the newest one misses the header.
         # page: basic/transports/streamable-http#protocol-version-header
         if "2025-03-26" in self.versions:
-            return Selection(self.by_version["2025-03-26"], None)
+            return Selection(_adapter("2025-03-26"), None)
         refusal = contract.VersionHeaderRefused(f"no revision is named; served: {', '.join(self.versions)}")
         return Selection(self.newest, refusal)
