@@ -43,7 +43,7 @@ def decode_header_value(value: str) -> str:
         ValueError: the value claims the Base64 form but is not valid Base64 of UTF-8, or has letters that no plain value has.
     """
     value = value.strip(" \t")
-    if not _looks_encoded(value):
+    if not value.startswith(_PREFIX) or not _looks_encoded(value):
         if _SAFE.fullmatch(value) is None:
             raise ValueError("letters that are not printable ASCII travel in the Base64 form only")
         return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import pathlib
 import textwrap
 import types
@@ -39,7 +40,7 @@ def _template() -> Any:
 
 def running(code: str, answers: Mapping[str, Any] | None = None) -> Any:
     """An object with the functions of such a text, and with answers of the inventory as its attributes."""
-    namespace: dict[str, Any] = {"contract": mcp_contract}
+    namespace: dict[str, Any] = {"chain": itertools.chain, "contract": mcp_contract}
     exec(compile(code, "adapter.py", "exec"), namespace)
     adapter = namespace["Adapter"]()
     for name, answer in (answers or {}).items():

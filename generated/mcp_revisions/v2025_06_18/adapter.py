@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -1027,7 +1028,7 @@ class Adapter:
         if "structuredContent" in kept and not isinstance(kept["structuredContent"], dict):
             del kept["structuredContent"]
         if "content" in kept:
-            kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
+            kept["content"] = list(chain.from_iterable(map(self._content_block_parts, kept["content"])))
         return kept
 
     def _client_capabilities(self, value: JsonObject) -> JsonObject:
@@ -1063,7 +1064,7 @@ class Adapter:
         """`CreateMessageRequestParams`, here without `task`, `toolChoice`, `tools`."""
         kept = contract.keep(value, _CREATE_MESSAGE_REQUEST_PARAMS)
         if "messages" in kept:
-            kept["messages"] = [sent for item in kept["messages"] for sent in self._sampling_message(item)]
+            kept["messages"] = list(chain.from_iterable(map(self._sampling_message, kept["messages"])))
         if "modelPreferences" in kept:
             kept["modelPreferences"] = self._model_preferences(kept["modelPreferences"])
         return kept
@@ -1106,7 +1107,7 @@ class Adapter:
         """`GetPromptResult`, here without `resultType`."""
         kept = contract.keep(value, _GET_PROMPT_RESULT)
         if "messages" in kept:
-            kept["messages"] = [sent for item in kept["messages"] for sent in self._prompt_message(item)]
+            kept["messages"] = list(chain.from_iterable(map(self._prompt_message, kept["messages"])))
         return kept
 
     def _image_content(self, value: JsonObject) -> JsonObject:

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -602,7 +603,7 @@ class Adapter:
         page: basic/index#_meta
         policy: project: a declaration of another shape declares nothing, so it counts as missing.
         """
-        meta = contract.member(message, "params", "_meta")
+        meta = message.get("params", {}).get("_meta")
         if not isinstance(meta, dict):
             raise contract.MissingRequestMeta(
                 "params._meta is missing; every request declares revision and capabilities there"
@@ -764,7 +765,11 @@ class Adapter:
         contract.check_mirrored(headers, self.method_header, message["method"])
         source = self.name_sources.get(message["method"])
         if source is not None:
+<<<<<<< HEAD
             contract.check_mirrored(headers, self.name_header, contract.member(message, "params", source), encoded=True)
+=======
+            contract.check_mirrored(headers, "Mcp-Name", message.get("params", {}).get(source), encoded=True)
+>>>>>>> 6a6d069 (Keep a plain call under sixty functions of this project, and hold it there)
 
     def request_headers(self, message: JsonObject, session: str | None) -> dict[str, str]:
         """Which headers does a client send with a message, once a session is known or while none is?
@@ -1113,7 +1118,7 @@ class Adapter:
         value = self.structured_content(value)
         kept = contract.keep(value, _CALL_TOOL_RESULT, _CALL_TOOL_RESULT_NULLABLE)
         if "content" in kept:
-            kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
+            kept["content"] = list(chain.from_iterable(map(self._content_block_parts, kept["content"])))
         if "resultType" not in kept:
             kept["resultType"] = self.result_type
         return kept
@@ -1232,7 +1237,7 @@ class Adapter:
         """`GetPromptResult`."""
         kept = contract.keep(value, _GET_PROMPT_RESULT)
         if "messages" in kept:
-            kept["messages"] = [sent for item in kept["messages"] for sent in self._prompt_message(item)]
+            kept["messages"] = list(chain.from_iterable(map(self._prompt_message, kept["messages"])))
         if "resultType" not in kept:
             kept["resultType"] = self.result_type
         return kept
@@ -1457,7 +1462,7 @@ class Adapter:
         """`ToolResultContent`."""
         kept = contract.keep(value, _TOOL_RESULT_CONTENT, _TOOL_RESULT_CONTENT_NULLABLE)
         if "content" in kept:
-            kept["content"] = [sent for item in kept["content"] for sent in self._content_block_parts(item)]
+            kept["content"] = list(chain.from_iterable(map(self._content_block_parts, kept["content"])))
         return kept
 
     def _complete_request_params_ref(self, value: JsonObject) -> JsonObject:

@@ -30,7 +30,7 @@ from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.http.resumption import Streams
 from mcp_anyrev.http.session_streams import SessionStreams
 from mcp_anyrev.messages import parse
-from mcp_anyrev.principal import Principal, name_of
+from mcp_anyrev.principal import Principal
 from mcp_anyrev.server.core import Core
 
 
@@ -82,7 +82,11 @@ class Endpoint:
                 session = None  # a handshake belongs to none, and so nobody can give it up
             elif session is None:
                 raise _no_session(adapter, name)
-            _check_headers(adapter, headers, messages)
+            for message in messages:
+                if (
+                    "method" in message
+                ):  # its params may be left out, but a header may have to repeat one of their members
+                    adapter.check_headers(headers, message)
             queue = Queue(self._limits.queue, resumable=adapter.event_ids and session is not None)
             conversation = Conversation(
                 core, adapter, queue, session, principal, headers, cancels=adapter.cancels_by_notification
@@ -127,10 +131,16 @@ class Endpoint:
         self, headers: Mapping[str, str], principal: Principal | None
     ) -> tuple[str | None, Session | None]:
         """The name of the session that a request gives, and the session of that name."""
+<<<<<<< HEAD
         for known in self._session_headers:
             name = headers.get(known)
+=======
+        whose = None if principal is None else principal.name
+        for header in self._session_headers:
+            name = headers.get(header)
+>>>>>>> 6a6d069 (Keep a plain call under sixty functions of this project, and hold it there)
             if name is not None:
-                session = await self._core.sessions.find(name, name_of(principal))
+                session = await self._core.sessions.find(name, whose)
                 return name, None if session is None or session.is_connection else session
         return None, None
 
@@ -154,13 +164,6 @@ def _no_session(adapter: Adapter, name: str | None) -> ProtocolError:
     if name is None:
         return SessionMissing(f"the header {adapter.session_header} is missing; {adapter.description_method} gives one")
     return SessionUnknown(f"there is no such session; {adapter.description_method} gives a new one")
-
-
-def _check_headers(adapter: Adapter, headers: Mapping[str, str], messages: list[JsonObject]) -> None:
-    for message in messages:
-        if "method" in message:
-            # The params may be left out, but a header may have to repeat one of their members.
-            adapter.check_headers(headers, message if "params" in message else {**message, "params": {}})
 
 
 def _readable_id(payload: Json) -> JsonObject:
