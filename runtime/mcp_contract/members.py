@@ -114,7 +114,18 @@ def is_one_of(value: Any, constants: tuple[Any, ...]) -> bool:
         value: any JSON value.
         constants: JSON values.
     """
-    return any(value == constant and isinstance(value, bool) == isinstance(constant, bool) for constant in constants)
+    return any(_is_same(value, constant) for constant in constants)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    # To Python true is 1, so what is in lists and objects has to be looked at one by one.
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_same(item, other[name]) for name, item in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    return bool(one == other)
 
 
 def matches(value: str, pattern: str) -> bool:

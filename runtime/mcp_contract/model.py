@@ -7,10 +7,13 @@ their wire names only, unknown ones are kept, and no scalar is converted.
 from __future__ import annotations
 
 import functools
+import json
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import AliasGenerator, AllowInfNan, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from mcp_contract.members import is_one_of
 
 Present = TypeVar("Present")
 
@@ -39,6 +42,27 @@ else:
 
         def __class_getitem__(cls, present: Any) -> Any:
             return Annotated[present | None, Absentable()]
+
+
+class OneOf:
+    """Marks a value that is one of some constants, compared as JSON: true is not 1, and objects are compared by their members.
+
+    Args:
+        constants: JSON values.
+    """
+
+    def __init__(self, *constants: Any) -> None:
+        self.constants = constants
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Takes the constants, each as it is given."""
+        return core_schema.no_info_plain_validator_function(self._taken)
+
+    def _taken(self, value: Any) -> Any:
+        if is_one_of(value, self.constants):
+            return value
+        expected = " or ".join(map(json.dumps, self.constants))
+        raise PydanticCustomError("one_of", "Input should be {expected}", {"expected": expected})
 
 
 class Forbidden:

@@ -20,7 +20,7 @@ class Validators:
     """One validator a method.
 
     Args:
-        module: the package that holds the revision's models, imported when the first validator is built.
+        module: what has the revision's models under their published names: its package, which imports them when the first one is asked for.
         definitions: method → name of the definition that its messages must fit.
         envelope: the definition that each message must fit besides, where a schema keeps apart what is common to all.
     """

@@ -28,6 +28,8 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
         (NUMBER, WHOLE, NUMBER),
         ({"type": ["string", "integer"]}, {"type": ["string", "null"]}, {"type": ["string", "integer", "null"]}),
         ({}, FREE, {}),
+        ({"enum": []}, TEXT, TEXT),
+        (TEXT, {"enum": []}, TEXT),
         (FREE, {}, {}),
         (FREE, {"type": "object", "additionalProperties": TEXT}, FREE),
         (reference("Cat"), FREE, reference("Cat")),

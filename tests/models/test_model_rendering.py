@@ -164,6 +164,77 @@ def test_a_union_whose_branches_a_constant_tells_apart_gives_one_error(tmp_path:
     assert isinstance(package.Held.model_validate({"blocks": [{"type": "two"}]}).blocks[0], package.Two)
 
 
+@pytest.mark.parametrize(
+    ("shape", "taken", "refused"),
+    [
+        ({"const": {"a": 1, "b": [True]}}, [{"a": 1, "b": [True]}], [{"a": 1, "b": [1]}, {"a": 1}, [], "a", 1]),
+        ({"const": [1, 2]}, [[1, 2]], [[True, 2], [1], [2, 1], [1, 2, 3], {}]),
+        ({"const": True}, [True], [1, False, "true", 1.0]),
+        ({"const": 1}, [1], [True, 2, "1"]),
+        ({"enum": [0, 1], "type": "integer"}, [0, 1], [False, True, 2, 0.5]),
+        ({"enum": [1.5, 2], "type": "number"}, [1.5, 2], [1, 3, True]),
+        ({"enum": [1, "a", None, True]}, [1, "a", None, True], [False, "b", 0]),
+        ({"enum": [{"a": 1}, "b"]}, [{"a": 1}, "b"], [{"a": 2}, {"a": True}, "c"]),
+        ({"enum": ["a", 1], "type": "string"}, ["a"], [1, "b"]),
+        ({"enum": [1], "type": "string"}, [], [1, "1"]),
+        ({"type": "array", "items": {"enum": [0, 1]}}, [[0, 1], []], [[True], [2], 0]),
+        ({"anyOf": [{"const": {"a": 1}}, {"type": "string"}]}, [{"a": 1}, "x"], [{"a": 2}, 1]),
+        (False, [], [1, {}, "a"]),
+        (True, [1, "a", {}, []], []),
+    ],
+)
+def test_constants_are_compared_as_json(
+    shape: Any, taken: list[Any], refused: list[Any], tmp_path: pathlib.Path
+) -> None:
+    package = package_of(schema(A=members("x", x=shape), Named=shape, B=members(x={"$ref": "#/$defs/Named"})), tmp_path)
+    for model in (package.A, package.B):
+        for value in taken:
+            assert repr(model.model_validate({"x": value}).model_dump(exclude_unset=True)) == repr({"x": value})
+        for value in refused:
+            with pytest.raises(ValidationError):
+                model.model_validate({"x": value})
+
+
+def test_names_that_python_cannot_have_are_written_otherwise_and_given_back(tmp_path: pathlib.Path) -> None:
+    names = ["harbour.Ship", "dashed-name", "class", "None", "2nd"]
+    package = package_of(
+        schema(
+            Fleet=members(**{f"m{number}": {"$ref": f"#/$defs/{name}"} for number, name in enumerate(names)}),
+            **{name: members("x", x=TEXT) for name in names},
+        ),
+        tmp_path,
+    )
+    for number, name in enumerate(names):
+        made = getattr(package, name)(x="a")
+        assert package.Fleet.model_validate({f"m{number}": {"x": "a"}}).model_dump(exclude_unset=True) == {
+            f"m{number}": made.model_dump(exclude_unset=True)
+        }
+    with pytest.raises(ValueError, match=r"the definitions 'a\.b' and 'a_b' would both be 'a_b' in Python"):
+        text_of(schema(**{"a.b": members(x=TEXT), "a_b": members(x=TEXT)}))
+
+
+def test_members_that_are_called_like_keywords(tmp_path: pathlib.Path) -> None:
+    names = ["$ref", "$defs", "type", "properties", "enum", "const", "items", "anyOf", "allOf", "required"]
+    inner = members("$ref", **{"$ref": members("x", x=TEXT)})
+    package = package_of(schema(A=members("$ref", **dict.fromkeys(names, TEXT)), B=inner), tmp_path)
+    value = dict.fromkeys(sorted(names), "a")
+    assert package.A.model_validate(value).model_dump(exclude_unset=True) == value
+    with pytest.raises(ValidationError):
+        package.A.model_validate({**value, "$ref": 1})
+    with pytest.raises(ValidationError):
+        package.B.model_validate({"$ref": {}})
+
+
+def test_what_is_required_and_not_defined_is_required(tmp_path: pathlib.Path) -> None:
+    bare = {"type": "object", "required": ["x"]}
+    package = package_of(schema(A=bare, B={**members("x", y=TEXT), "additionalProperties": TEXT}), tmp_path)
+    assert package.A.model_validate({"x": 1}).model_dump(exclude_unset=True) == {"x": 1}
+    assert package.B.model_validate({"x": "a"}).model_dump(exclude_unset=True) == {"x": "a"}
+    for model, value in ((package.A, {}), (package.B, {"y": "a"}), (package.B, {"x": 1})):
+        with pytest.raises(ValidationError):
+            model.model_validate(value)
+
+
 def test_a_type_may_contain_itself(tmp_path: pathlib.Path) -> None:
     anything = {
         "anyOf": [

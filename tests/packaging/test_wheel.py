@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import venv
@@ -60,3 +62,36 @@ def test_installed_alone_it_imports_serves_help_and_says_what_the_generator_need
     missing = run("revgen", "lint")
     assert missing.returncode == 2
     assert 'pip install "mcp-anyrev[generator]"' in missing.stderr
+
+
+def test_what_only_shows_the_inputs_works_anywhere_with_those_of_the_wheel(
+    wheel: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    installed, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    zipfile.ZipFile(wheel).extractall(installed)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        # What the generator needs comes from here, and the generator itself from the wheel.
+        return subprocess.run(
+            [sys.executable, "-m", "revgen", *arguments],
+            capture_output=True,
+            text=True,
+            cwd=elsewhere,
+            env={**os.environ, "PYTHONPATH": str(installed)},
+        )
+
+    old, new = re.findall(r'^  "(.+)":$', (ROOT / "specs/revisions.yaml").read_text("utf-8"), re.MULTILINE)[-2:]
+    for arguments, said in (
+        (("matrix",), new),
+        (("diff", old, new), new),
+        (("diff", "--code", old, new), "ClassVar"),
+        (("explain", "batching"), new),
+    ):
+        done = run(*arguments)
+        assert (done.returncode, done.stderr) == (0, ""), arguments
+        assert said in done.stdout
+    refused = run("generate")
+    assert refused.returncode == 2
+    assert "no folder from here upwards has specs/revisions.yaml" in refused.stderr
+    assert list(elsewhere.iterdir()) == []

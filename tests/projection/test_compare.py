@@ -87,6 +87,14 @@ def test_free_maps_stay_as_they_are() -> None:
     assert sent(both, both, "Tool", value) == value
 
 
+def test_what_must_not_be_there_is_left_out() -> None:
+    ours, theirs = (
+        {"Tool": thing(name=TEXT, id=TEXT)},
+        {"Tool": thing(name=TEXT, id=reference("Never")), "Never": {"enum": []}},
+    )
+    assert sent(ours, theirs, "Tool", {"name": "n", "id": "i"}) == {"name": "n"}
+
+
 def test_an_open_type_passes_with_all_of_its_members() -> None:
     both = {"Tool": thing(payload=reference("Payload"), name=TEXT), "Payload": thing(meta=FREE)}
     value = {"payload": {"meta": {}, "x": None, "content": [1]}}

@@ -183,11 +183,39 @@ def test_everything_that_is_not_understood_is_reported_at_once() -> None:
     )
     assert problems({**broken, "anyOf": []}) == ("/anyOf: 'anyOf' beside the definitions is not understood",)
     assert problems(broken) == (
-        "/$defs/A/patternProperties: the keyword 'patternProperties' is not understood",
+        "/$defs/A/patternProperties: the keyword 'patternProperties' is not understood; specs/keywords.yaml may declare it harmless",
         "/$defs/B/properties/c/$ref: '#/$defs/C' leads to no definition",
     )
     assert problems(new(D={"properties": {"x": TEXT}}))[0] == (
         "/$defs/D: members are given without 'type': 'object'; anything but an object would pass"
+    )
+
+
+def test_a_schema_that_is_true_or_false() -> None:
+    normal = normalise(new(Any=True, None_=False, A=members(must=True, never=False))).schema["$defs"]
+    assert normal["Any"] == {}
+    assert normal["None_"] == {"enum": []}
+    assert normal["A"]["properties"] == {"must": {}, "never": {"enum": []}}
+
+
+def test_a_member_that_is_required_is_defined() -> None:
+    normal = normalise(
+        new(
+            Open={"type": "object", "required": ["x"]},
+            Closed={"type": "object", "required": ["x"], "additionalProperties": False},
+            Typed={"type": "object", "required": ["x"], "additionalProperties": TEXT},
+        )
+    ).schema["$defs"]
+    assert [normal[name]["properties"] for name in ("Open", "Closed", "Typed")] == [
+        {"x": {}},
+        {"x": {"enum": []}},
+        {"x": TEXT},
+    ]
+
+
+def test_a_name_that_nothing_can_refer_to() -> None:
+    assert problems(new(**{"A/B": TEXT, "A.B": TEXT, "A-B": TEXT})) == (
+        "/$defs/A~1B: 'A/B' is no name that can be referred to; allowed: letters, digits and _ . - $",
     )
 
 

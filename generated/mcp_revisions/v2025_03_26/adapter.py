@@ -871,7 +871,7 @@ class Adapter:
     )
 
     def __init__(self) -> None:
-        models = f"{__package__}.models"
+        models = f"{__package__}"
         self._client_requests = contract.Validators(models, self.client_requests, "JSONRPCRequest")
         self._client_notifications = contract.Validators(models, self.client_notifications, "JSONRPCNotification")
         self._server_requests = contract.Validators(
@@ -879,7 +879,7 @@ class Adapter:
         )
         self._server_notifications = contract.Validators(models, self.server_notifications, "JSONRPCNotification")
         self._results = contract.Validators(
-            f"{__package__}.models",
+            f"{__package__}",
             {
                 "completion/complete": "CompleteResult",
                 "initialize": "InitializeResult",
@@ -897,7 +897,7 @@ class Adapter:
             },
         )
         self._answers = contract.Validators(
-            f"{__package__}.models",
+            f"{__package__}",
             {
                 "ping": "EmptyResult",
                 "roots/list": "ListRootsResult",

@@ -965,13 +965,13 @@ class Adapter:
     )
 
     def __init__(self) -> None:
-        models = f"{__package__}.models"
+        models = f"{__package__}"
         self._client_requests = contract.Validators(models, self.client_requests)
         self._client_notifications = contract.Validators(models, self.client_notifications)
         self._server_requests = contract.Validators(models, {**self.server_requests, **self.embedded_requests})
         self._server_notifications = contract.Validators(models, self.server_notifications)
         self._results = contract.Validators(
-            f"{__package__}.models",
+            f"{__package__}",
             {
                 "completion/complete": "CompleteResult",
                 "prompts/get": "GetPromptResult",
@@ -986,7 +986,7 @@ class Adapter:
             },
         )
         self._answers = contract.Validators(
-            f"{__package__}.models",
+            f"{__package__}",
             {
                 "elicitation/create": "ElicitResult",
                 "roots/list": "ListRootsResult",

@@ -49,6 +49,9 @@ def united(newer: Node, older: Node, definitions: Definitions) -> Node:
     Raises:
         Clash: where only a person can say what is meant.
     """
+    if [] in (values(newer), values(older)):
+        # What must not be there takes nothing.
+        return older if values(newer) == [] else newer
     if newer == older or not older.keys() & _STATES:
         return newer if newer == older else older
     if not newer.keys() & _STATES:

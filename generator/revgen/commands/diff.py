@@ -25,7 +25,7 @@ _COLOURS = {"new": "green", "gone": "red"}
 @click.argument("new")
 @click.option("--format", "format_", type=click.Choice(["terminal", "markdown"]), default="terminal", show_default=True)
 @click.option("--code", is_flag=True, help="Show how the two adapters differ as code, without docstrings.")
-@takes_settings()
+@takes_settings(only_shows=True)
 def command(settings: Settings, old: str, new: str, format_: str, code: bool) -> None:
     """Show what changed from revision OLD to revision NEW.
 

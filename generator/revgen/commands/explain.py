@@ -15,7 +15,7 @@ from .options import Settings, takes_settings
 
 @click.command(name="explain")
 @click.argument("concern")
-@takes_settings()
+@takes_settings(only_shows=True)
 def command(settings: Settings, concern: str) -> None:
     """Explain CONCERN: question, answers with their sources, and the code that each answer becomes.
 

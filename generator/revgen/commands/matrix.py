@@ -31,7 +31,7 @@ _NARROWEST, _WIDEST = 12, 40
     type=click.Path(dir_okay=False, path_type=pathlib.Path),
     help="Write it to this file instead of showing it.",
 )
-@takes_settings()
+@takes_settings(only_shows=True)
 def command(settings: Settings, format_: str, names: tuple[str, ...], output: pathlib.Path | None) -> None:
     """Show what each revision answers to each concern.
 

@@ -41,24 +41,26 @@ class Settings:
 
 
 def takes_settings(
-    *, may_be_new: bool = False
+    *, may_be_new: bool = False, only_shows: bool = False
 ) -> collections.abc.Callable[[collections.abc.Callable[..., None]], collections.abc.Callable[..., None]]:
     """Add `--root` and `--json` to a command, which gets `Settings` first. Problems of the inputs end it with 1.
 
     Args:
         may_be_new: a root that was named need not have any revisions yet.
+        only_shows: the command writes nothing, so that it works on the inputs that came with the package where there are no others.
     """
+    default = "the nearest one from here upwards" + (", else what came with revgen" if only_shows else "")
 
     def decorate(function: collections.abc.Callable[..., None]) -> collections.abc.Callable[..., None]:
         @click.option(
             "--root",
             type=click.Path(exists=True, file_okay=False, path_type=pathlib.Path),
-            help="The folder that holds specs/ and templates/.  [default: the nearest one from here upwards]",
+            help=f"The folder that holds specs/ and templates/.  [default: {default}]",
         )
         @click.option("--json", "as_json", is_flag=True, help="Give data as JSON.")
         @functools.wraps(function)
         def command(root: pathlib.Path | None, as_json: bool, **options: Any) -> None:
-            settings = Settings((root or _nearest_root()).resolve(), as_json)
+            settings = Settings((root or _nearest_root(or_packaged=only_shows)).resolve(), as_json)
             if not may_be_new and not (settings.root / _MARK).is_file():
                 raise click.UsageError(f"there is no {_MARK.as_posix()} in {root}")
             try:
@@ -143,9 +145,15 @@ def paint(text: str, *, to_error: bool = False, newline: bool = True) -> None:
     click.echo(text, err=to_error, nl=newline, color=False if os.environ.get("NO_COLOR") else None)
 
 
-def _nearest_root() -> pathlib.Path:
+def _nearest_root(*, or_packaged: bool) -> pathlib.Path:
     here = pathlib.Path.cwd()
     for folder in (here, *here.parents):
         if (folder / _MARK).is_file():
             return folder
+    if or_packaged:
+        # In a wheel the inputs are part of the package; in a checkout they are beside the generator.
+        package = pathlib.Path(__file__).parents[1]
+        for folder in (package / "inputs", *package.parents):
+            if (folder / _MARK).is_file():
+                return folder
     raise click.UsageError(f"no folder from here upwards has {_MARK.as_posix()}; name one with --root")

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 
 import yaml
 
-from ..reading.located import SpecificationError
+from ..reading.located import Problems, SpecificationError
+from ..schemas.keywords import load_harmless, without_keywords
 from ..schemas.normal_form import CannotNormalise, Normalised, Schema, name_conflicts, normalise
 from ..schemas.revisions import PATH, is_date, name_problem, order_problem, schema_path, twin_problem
 from ..writing import files
@@ -142,6 +143,7 @@ def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared
     digest = hashlib.sha256(published).hexdigest()
     entries, versions = _entries(root, revision, digest, declared)
     original = _parsed(revision, published)
+    original, left_out = without_keywords(original, _harmless(root, revision))
     normal = _normal(revision, original)
     if conflicts := name_conflicts(normal.schema, _others(root, revision)):
         raise ImportRefused(revision, tuple(conflicts))
@@ -152,7 +154,8 @@ def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared
     texts = {schema_path(revision): schema_text(normal.schema), PATH: entries}
     changed = {path: text for path, text in texts.items() if _current(root / path) != text}
     hoisted = tuple(normal.hoisted)
-    report = ImportReport(revision, digest, len(normal.published), hoisted, normal.steps, proof, tuple(changed))
+    steps = {**normal.steps, **{f"'{keyword}' left out as harmless": count for keyword, count in left_out.items()}}
+    report = ImportReport(revision, digest, len(normal.published), hoisted, steps, proof, tuple(changed))
     before = _current(root / schema_path(revision)) if schema_path(revision) in changed else None
     return Prepared(report, changed, normal.schema, versions, _read_schema(before))
 
@@ -193,6 +196,14 @@ def _parsed(revision: str, published: bytes) -> Schema:
     if not isinstance(original, dict):
         raise ImportRefused(revision, ("the top level is no object",))
     return original
+
+
+def _harmless(root: pathlib.Path, revision: str) -> tuple[str, ...]:
+    problems = Problems()
+    harmless = load_harmless(root, problems)
+    if problems.found:
+        raise ImportRefused(revision, tuple(map(str, problems.found)))
+    return harmless
 
 
 def _normal(revision: str, original: Schema) -> Normalised:

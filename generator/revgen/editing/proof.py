@@ -68,7 +68,8 @@ def prove(published: Schema, normal: Schema, *, seed: int = 1) -> Proof:
                 )
                 raise Unproven(f"definition '{name}': {json.dumps(instance, ensure_ascii=False)} is {said}")
             verdicts[one] += 1
-        if not all(verdicts) and not sides[0].takes_everything(name):
+        trivial = sides[0].takes_everything(name) or sides[0].takes_nothing(name)
+        if not all(verdicts) and not trivial:
             raise Unproven(
                 f"definition '{name}': no {'valid' if verdicts[0] else 'broken'} instance could be made, so nothing is shown"
             )
@@ -97,7 +98,13 @@ class _Side:
 
     def takes_everything(self, name: str) -> bool:
         """Whether a definition states nothing at all."""
-        return not self.definitions[name].keys() - {"description", "title"}
+        node: Any = self.definitions[name]
+        return node is True or (isinstance(node, dict) and not node.keys() - {"description", "title"})
+
+    def takes_nothing(self, name: str) -> bool:
+        """Whether a definition says that no instance is valid."""
+        node: Any = self.definitions[name]
+        return node is False or (isinstance(node, dict) and node.get("enum") == [])
 
     def target(self, reference: str) -> Schema:
         """What a reference leads to."""
@@ -137,6 +144,8 @@ class _Maker:
         node = self.flat(node)
         if "const" in node:
             return node["const"]
+        if node.get("enum") == []:
+            return self.anything(depth)
         if "enum" in node:
             return node["enum"][self.index % len(node["enum"])]
         for keyword in ("anyOf", "oneOf"):
@@ -170,6 +179,8 @@ class _Maker:
         todo = [node]
         while todo:
             part = todo.pop(0)
+            if isinstance(part, bool):
+                part = {} if part else {"enum": []}
             todo = [*([self.side.target(part["$ref"])] if "$ref" in part else []), *part.get("allOf", []), *todo]
             properties = {**out.get("properties", {})}
             for member, child in part.get("properties", {}).items():

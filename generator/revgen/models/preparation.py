@@ -14,6 +14,7 @@ from mcp_contract.model import camel
 
 from ..schemas.normal_form import Schema, member_words, singular
 from ..schemas.references import reference, referred
+from ..schemas.shapes import json_types, kind_of, values
 from .docstrings import Docstrings
 from .python_names import class_names, member_names, snake
 
@@ -22,13 +23,17 @@ _ANNOTATIONS = frozenset({"default", "deprecated", "format", "readOnly", "writeO
 
 
 class Preparation:
-    """One schema, made ready: `definitions` for the generator, and `template_data` for our templates, by class name."""
+    """One schema, made ready: `definitions` for the generator, and `template_data` for our templates, by class name.
+
+    `constants` has what stands for constants that the generator would not tell apart: a name that it takes for a type → the annotation.
+    """
 
     def __init__(self, schema: Schema, taken: frozenset[str], docstrings: Docstrings) -> None:
         self.schema = schema
         self.names = class_names(schema["$defs"])
         self.definitions: dict[str, Schema] = {}
         self.template_data: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        self.constants: dict[str, str] = {}
         self.owner = ""
         self.docstrings = docstrings
         for name, node in schema["$defs"].items():
@@ -49,8 +54,14 @@ class Preparation:
 
     def node(self, node: Schema, place: str, members: dict[str, str] | None = None, *, within: bool = False) -> Schema:
         """One schema; `place` is the class name that a type of its own would have, `within` a list, map or union."""
-        if node == {"enum": []}:
-            return {"customTypePath": "mcp_contract.model.Forbidden"}
+        if (listed := values(node)) is not None:
+            listed = [value for value in listed if _is_of_type(value, node)]
+            if not listed:
+                return {"customTypePath": "mcp_contract.model.Forbidden"}
+            if any(_takes_care(value) for value in listed):
+                return {"customTypePath": f"mcp_contract.model.{self.placeholder(listed)}"}
+            if "enum" in node:
+                node = {**node, "enum": listed}
         constant = None
         for union in ("anyOf", "oneOf"):
             constant = constant or _constant_that_differs(node.get(union, []), self.schema)
@@ -87,6 +98,25 @@ class Preparation:
             out["customTypePath"] = "mcp_contract.model.Number"
         return out
 
+    def placeholder(self, constants: list[Any]) -> str:
+        """A name for the annotation of some constants."""
+        kinds = {kind_of(value) for value in constants}
+        if kinds <= {"boolean", "integer", "null", "string"} and not any(
+            isinstance(value, float) for value in constants
+        ):
+            annotation = f"Literal[{', '.join(map(repr, constants))}]"
+        elif kinds <= {"integer", "number"}:
+            annotation = "float"
+        else:
+            annotation = {"object": "dict[str, Any]", "array": "list[Any]"}.get("".join(kinds), "Any")
+        whole = f"Annotated[{annotation}, OneOf({', '.join(map(repr, constants))})]"
+        for name, known in self.constants.items():
+            if known == whole:
+                return name
+        name = f"Constant__{len(self.constants)}__"
+        self.constants[name] = whole
+        return name
+
     def type_of_its_own(self, node: Schema, place: str) -> Schema:
         """A union in a list that a constant tells apart: the generator would name it too, but by a name that we do not choose."""
         if place in self.names or place in self.definitions:
@@ -94,6 +124,16 @@ class Preparation:
         self.template_data[place] = {"docstring": self.docstrings.of_union_within(self.owner)}
         self.definitions[place] = self.node(node, place)
         return reference(place)
+
+
+def _is_of_type(value: Any, node: Schema) -> bool:
+    kind = kind_of(value)
+    return kind in json_types(node) or (kind == "integer" and "number" in json_types(node))
+
+
+def _takes_care(value: Any) -> bool:
+    """Whether Python, to which true is 1, or the generator, which has no constants but scalars, would take it for something else."""
+    return isinstance(value, bool | float | dict | list) or (isinstance(value, int) and value in (0, 1))
 
 
 def _member(node: Schema, schema: Schema) -> Schema:
@@ -141,8 +181,8 @@ def _constant_that_differs(branches: list[Schema], schema: Schema) -> str | None
     if len(targets) < 2 or not all(target.get("properties") for target in targets):
         return None
     for member in sorted(set.intersection(*(set(target.get("required", [])) for target in targets))):
-        values = [target["properties"].get(member, {}) for target in targets]
-        constants = [value["const"] for value in values if isinstance(value.get("const"), str)]
+        shapes = [target["properties"].get(member, {}) for target in targets]
+        constants = [shape["const"] for shape in shapes if isinstance(shape.get("const"), str)]
         if len(constants) == len(targets) == len(set(constants)) and snake(member) == member:
             return str(member)
     return None

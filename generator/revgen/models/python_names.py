@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ..schemas.shapes import snake_case
 
 IMPORTED = frozenset(
-    {"Annotated", "Any", "ConfigDict", "Field", "Forbidden", "Literal", "Maybe", "Number", "Optional"}
+    {"Annotated", "Any", "ConfigDict", "Field", "Forbidden", "Literal", "Maybe", "Number", "OneOf", "Optional"}
     | {"StrictBool", "StrictInt", "StrictStr", "TypeAlias", "TypeAliasType", "Union", "wire"}
 )
 """What a module of models may import."""
@@ -25,10 +25,22 @@ _USED_AS_TYPES = frozenset({"bool", "dict", "float", "int", "list", "object", "s
 def class_names(definitions: Iterable[str]) -> dict[str, str]:
     """For every definition the name of its class or type in the module of models.
 
-    It is the definition's own one, but `<name>Definition` where the module imports that name; the package gives such a definition
-    its published name back.
+    It is the definition's own one, but `<name>Definition` where the module imports that name, or where Python has it for itself, and `_`
+    stands for what a Python name cannot have; the package gives such a definition its published name back.
+
+    Raises:
+        ValueError: when two definitions would have the same name.
     """
-    return {name: f"{name}Definition" if name in IMPORTED else name for name in sorted(definitions)}
+    names = {}
+    for name in sorted(definitions):
+        written = re.sub(r"\W", "_", name)
+        avoid = written in IMPORTED or keyword.iskeyword(written) or not written.isidentifier()
+        names[name] = f"{'' if written.isidentifier() else '_'}{written}{'Definition' if avoid else ''}"
+    for written in names.values():
+        same = [repr(name) for name, known in names.items() if known == written]
+        if len(same) > 1:
+            raise ValueError(f"the definitions {' and '.join(same)} would both be '{written}' in Python")
+    return names
 
 
 def member_names(definition: str, members: Iterable[str], taken: frozenset[str]) -> dict[str, str]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import json
+import keyword
 import pathlib
 import pkgutil
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -27,7 +29,15 @@ from .python_names import class_names
 BASE_CLASS = "mcp_contract.model.WireModel"
 """The base of every model where the caller names no other one."""
 
-_IMPORTS = ("mcp_contract.model.Maybe", "mcp_contract.model.wire", "typing.Annotated", "typing.TypeAlias")
+_IMPORTS = (
+    "mcp_contract.model.Maybe",
+    "mcp_contract.model.OneOf",
+    "mcp_contract.model.wire",
+    "typing.Annotated",
+    "typing.Any",
+    "typing.Literal",
+    "typing.TypeAlias",
+)
 """What our templates use beside what the generator finds in annotations."""
 
 _LAZILY = '''
@@ -106,7 +116,7 @@ def render_models(
             use_union_operator=True,
         )
     assert isinstance(written, str)
-    return laid_out(_in_order(_trimmed(written)))
+    return laid_out(_with_constants(_in_order(_trimmed(written, prepared.constants)), prepared.constants))
 
 
 def render_package(
@@ -139,7 +149,10 @@ def render_package(
         "from typing import TYPE_CHECKING",
         "if TYPE_CHECKING:",
         *(f"    from .{module} import {name} as {name}" for name, module in sorted(attributes.items())),
-        *(f"    from .models import {written} as {name}" for name, written in names.items()),
+        *(
+            f"    from .models import {written} as {name if name.isidentifier() and not keyword.iskeyword(name) else written}"
+            for name, written in names.items()
+        ),
         f"__all__ = {json.dumps(sorted([*names, *attributes]))}",
         f"_ELSEWHERE = {dict(sorted(elsewhere.items()))}",
         '"""Attributes that `models` does not have under their name: submodule, and name there."""',
@@ -147,21 +160,27 @@ def render_package(
     return laid_out("\n".join(lines) + _LAZILY)
 
 
-def _trimmed(text: str) -> str:
+def _trimmed(text: str, constants: Mapping[str, str]) -> str:
     """Without imports that our templates have no use for, and without `model_rebuild()` calls: models build on first use."""
     tree = ast.parse(text)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    written = [ast.parse(annotation) for annotation in constants.values()]
+    used = {node.id for part in (tree, *written) for node in ast.walk(part) if isinstance(node, ast.Name)}
     lines = text.splitlines()
     for statement in reversed(tree.body):
         kept = None
         if isinstance(statement, ast.ImportFrom) and statement.module != "__future__":
-            names = [alias.name for alias in statement.names if alias.name in used]
+            names = [alias.name for alias in statement.names if alias.name in used - constants.keys()]
             kept = [f"from {statement.module} import {', '.join(names)}"] if names else []
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             kept = []
         if kept is not None:
             lines[statement.lineno - 1 : statement.end_lineno] = kept
     return "\n".join(lines) + "\n"
+
+
+def _with_constants(text: str, constants: Mapping[str, str]) -> str:
+    """With annotations in place of the names that stand for constants, since the generator has no way to write them."""
+    return re.sub("|".join(constants), lambda found: constants[found[0]], text) if constants else text
 
 
 def _in_order(text: str) -> str:

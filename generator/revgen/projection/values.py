@@ -12,9 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from mcp_contract.members import is_one_of
+
 from ..schemas.normal_form import LOWER_BOUNDS, UPPER_BOUNDS
 from ..schemas.references import referred
-from ..schemas.shapes import Definitions, Node, alternatives, bounds_of, json_types, resolved, shown, values
+from ..schemas.shapes import Definitions, Node, alternatives, bounds_of, json_types, kind_of, resolved, shown, values
 
 _WORDS = {
     "array": "a list",
@@ -89,6 +91,8 @@ def _lacking_of_kind(
     tries = []
     for taker in alike:
         listed = values(taker)
+        if listed == []:
+            return (_WORDS[kind],)
         words = [] if listed is None else [f"{_WORDS[kind]} other than {', '.join(map(json.dumps, listed))}"]
         words += [f"{_WORDS[kind]} beyond {keyword} {bound}" for keyword, bound in _tighter(kind, inner, taker)]
         if kind == "object" and "properties" not in inner and taker.get("required"):
@@ -123,8 +127,8 @@ def _takes(taker: Node, value: Any) -> bool:
     """Whether a shape takes a single value."""
     listed = values(taker)
     if listed is not None:
-        return any(_same(value, known) for known in listed)
-    kind = _kind_of(value)
+        return is_one_of(value, tuple(listed))
+    kind = kind_of(value)
     if not any(known in (kind, "number" if kind == "integer" else kind) for known in json_types(taker)):
         return False
     measured = len(value) if isinstance(value, str | list) else value
@@ -141,22 +145,6 @@ def _takes(taker: Node, value: Any) -> bool:
         if not holds:
             return False
     return True
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two constants are the same JSON: true is not 1, and 1.0 is 1."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return bool(one == other)
-
-
-def _kind_of(value: Any) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, float):
-        return "integer" if value.is_integer() else "number"
-    kinds = {type(None): "null", int: "integer", str: "string", list: "array", dict: "object"}
-    return kinds[type(value)]
 
 
 def _has_kind(taker: Node, kind: str) -> bool:

@@ -21,6 +21,7 @@ from ..schemas.shapes import (
     json_types,
     resolved,
     takes_null,
+    values,
 )
 from .fits import RULES, Fitting
 from .plan import Answers, Call, Case, Complaint, Fill, ObjectFunction, Replacement, Step, UnionFunction
@@ -144,7 +145,12 @@ class Walk:
         ours = self.canonical[name]
         defined: Mapping[str, Node] | None = None
         if "properties" in theirs:
-            defined = {**base, **theirs["properties"]}
+            # What must not be there is as good as not defined.
+            defined = {
+                member: node
+                for member, node in {**base, **theirs["properties"]}.items()
+                if values(resolved(node, self.published)) != []
+            }
         kept = None if defined is None else tuple(sorted(defined))
         required = {member for member in theirs.get("required", []) if not self._answered_fill(name, member)}
         steps, fits, spread = [], [], None

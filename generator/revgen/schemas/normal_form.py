@@ -47,7 +47,13 @@ _PLURALS: tuple[tuple[str, str | None], ...] = (
 _SCALARS = frozenset({"type", "const", "enum", "pattern"}) | _ANNOTATIONS | LOWER_BOUNDS | UPPER_BOUNDS
 _CHILD = ("additionalProperties", "items")
 _BRANCHES = ("anyOf", "oneOf", "allOf")
-_KEYWORDS = _PROSE | _SCALARS | {"$ref", "properties", "required", *_CHILD, *_BRANCHES}
+KEYWORDS = _PROSE | _SCALARS | {"$ref", "properties", "required", *_CHILD, *_BRANCHES}
+
+
+NOTHING: Mapping[str, Any] = {"enum": []}
+"""The schema that no value meets."""
+
+_NAME = re.compile(r"[A-Za-z0-9_.$-]+")
 
 
 class CannotNormalise(Exception):
@@ -152,6 +158,10 @@ class _Normaliser:
         self._read_top()
         self._stop_if_any()
         for name, node in sorted(self.source[self.container].items()):
+            if not _NAME.fullmatch(name):
+                self.problems.append(
+                    f"/{self.container}/{escaped(name)}: '{name}' is no name that can be referred to; allowed: letters, digits and _ . - $"
+                )
             self.definitions[name] = self._mapping(node, f"/{self.container}/{name}")
         self._stop_if_any()
         for name in list(self.definitions):
@@ -199,8 +209,11 @@ class _Normaliser:
         if not isinstance(node, dict):
             self.problems.append(f"{pointer}: a schema is expected here")
             return {}
-        for keyword in sorted(node.keys() - _KEYWORDS):
-            self.problems.append(f"{pointer}/{escaped(keyword)}: the keyword '{keyword}' is not understood")
+        for keyword in sorted(node.keys() - KEYWORDS):
+            self.problems.append(
+                f"{pointer}/{escaped(keyword)}: the keyword '{keyword}' is not understood; "
+                "specs/keywords.yaml may declare it harmless"
+            )
         self.steps["prose left out"] += len(node.keys() & _PROSE)
         if "$ref" in node and self.reference_hides_siblings:
             return reference(self._target(node["$ref"], pointer))
@@ -229,12 +242,10 @@ class _Normaliser:
         return out
 
     def _mapping(self, node: Any, pointer: str) -> Schema:
-        """A schema as a mapping: `true` is the empty one, and `false` is only understood where it closes an object or array."""
+        """A schema as a mapping: `true` is the empty one, and `false` the one that lists no value."""
         cleaned = self._clean(node, pointer)
         if isinstance(cleaned, bool):
-            if not cleaned:
-                self.problems.append(f"{pointer}: the schema 'false' is not understood here")
-            return {}
+            return {} if cleaned else dict(NOTHING)
         return cleaned
 
     def _target(self, written: str, pointer: str) -> str:
@@ -317,7 +328,12 @@ class _Normaliser:
             self.problems.append(
                 f"{pointer}: members are given without 'type': 'object'; anything but an object would pass"
             )
-        for member, child in list(node.get("properties", {}).items()):
+        undefined = [member for member in node.get("required", []) if member not in node.get("properties", {})]
+        for member in undefined:
+            rest = node.get("additionalProperties", {})
+            node.setdefault("properties", {})[member] = dict(NOTHING) if rest is False else _copy(rest)
+            self.steps["required members defined"] += 1
+        for member, child in sorted(node.get("properties", {}).items()):
             here = f"{pointer}/properties/{escaped(member)}"
             words = member_words(member)
             if not words and _has_inline_members(child):

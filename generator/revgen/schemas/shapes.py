@@ -96,6 +96,15 @@ def values(node: Node) -> list[Any] | None:
     return [node["const"]] if "const" in node else list(node["enum"]) if "enum" in node else None
 
 
+def kind_of(value: Any) -> str:
+    """The JSON type of a value; a number without a fraction is an integer."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    return {type(None): "null", int: "integer", str: "string", list: "array", dict: "object"}[type(value)]
+
+
 def constant(node: Node) -> Any:
     """The only value that meets a node; None where there are others."""
     values = node.get("enum", [])

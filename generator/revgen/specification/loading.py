@@ -16,6 +16,7 @@ from ..inventory.concerns import Area, load_inventory
 from ..inventory.selection import Rule, load_selection
 from ..projection.compare import Projection
 from ..reading.located import Problem, Problems
+from ..schemas.keywords import load_harmless
 from ..schemas.published import load_schemas
 from ..schemas.revisions import Revision, load_revisions
 from ..templates.adapter_names import adapter_members, read_names
@@ -74,6 +75,7 @@ def load_specification(root: pathlib.Path) -> Specification:
     complain_about_strays(root, [revision.version for revision in revisions], problems)
     schemas = load_schemas(root, revisions, problems)
     pages = {revision.version: revision.known for revision in revisions if revision.known is not None}
+    load_harmless(root, problems)
     areas = load_inventory(root, [revision.version for revision in revisions], schemas, problems, pages)
     selection = load_selection(root, problems, pages.values())
     rules = load_rules(root, problems)
