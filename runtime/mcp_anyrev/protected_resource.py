@@ -28,7 +28,8 @@ class ProtectedResource:
         documentation: where people read more.
 
     Raises:
-        ValueError: an address is no absolute https address without fragment (http is for loopback), or no server is given.
+        ValueError: an address is no absolute https address without fragment (http is for loopback), no server is given, or a string
+            stands where several are wanted.
     """
 
     resource: str
@@ -38,6 +39,9 @@ class ProtectedResource:
     documentation: str | None = None
 
     def __post_init__(self) -> None:
+        for member in ("authorization_servers", "scopes"):
+            if isinstance(getattr(self, member), str):
+                raise ValueError(f"{member} are several strings; give [{getattr(self, member)!r}]")
         if not self.authorization_servers:
             raise ValueError(f"{self.resource!r}: at least one authorization server gives out its tokens")
         for url in (self.resource, *self.authorization_servers):

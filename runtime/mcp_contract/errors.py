@@ -180,7 +180,7 @@ class ResourceNotFound(PeerFault):
 
 
 class TooLarge(PeerFault):
-    """What the peer sent is larger than this side takes. The message says which bound, in bytes."""
+    """What the peer sent is larger than this side takes. The message says which bound."""
 
     kind = "too_large"
 

@@ -6,10 +6,14 @@ Citations: basic/transports/streamable-http#security-endpoint, basic/authorizati
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import pytest
-from mcp_anyrev import Registry, Settings, Unauthorized
+from aiohttp import web
+from mcp_anyrev import Registry, Server, Settings, Unauthorized
 from mcp_anyrev.head import Head
 from mcp_revisions import AdapterSet
 from raw_client import serving
@@ -36,11 +40,11 @@ def known(head: Head) -> str:
     return name
 
 
-async def head_only(url: str, method: str, path: str | None = None, **fields: str) -> bytes:
+async def head_only(url: str, method: str, **fields: str) -> bytes:
     """Send the head of a request whose body never comes; gives the head of the response."""
     parts = urlsplit(url)
     sent = {"Host": parts.netloc, "Content-Type": "application/json", "Content-Length": str(NEVER_SENT), **fields}
-    lines = [f"{method} {path or parts.path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items()), "", ""]
+    lines = [f"{method} {parts.path} HTTP/1.1", *(f"{name}: {value}" for name, value in sent.items()), "", ""]
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     try:
         writer.write("\r\n".join(lines).encode())
@@ -74,3 +78,40 @@ async def test_a_body_that_says_it_is_too_large_is_not_waited_for(binding: str) 
     async with serving(registry(), None, binding) as url:
         head = await head_only(url, "POST", **{"Content-Length": str(10**9)})
     assert status_of(head) == ADAPTER.error_statuses["too_large"]
+
+
+async def test_a_client_that_leaves_within_its_body_is_nothing_to_log(
+    binding: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(registry(), None, binding) as url:
+        with pytest.raises(TimeoutError):
+            await head_only(url, "POST")
+        await asyncio.sleep(0.1)
+    assert not [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")]
+
+
+@contextlib.asynccontextmanager
+async def as_routes(made: Registry) -> AsyncIterator[str]:
+    """A server as routes of an application of aiohttp, which would ask for bodies itself; gives the URL."""
+    server, application = Server(made), web.Application()
+    application.add_routes(server.routes())
+    application.on_shutdown.append(server.close)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize("how", ["aiohttp", "routes", "asgi"])
+async def test_a_client_that_waits_to_be_asked_for_its_body_is_asked_once_it_is_let_in(how: str) -> None:
+    """RFC 9110, section 10.1.1: whoever expects `100-continue` sends the body when it is told to."""
+    async with as_routes(registry()) if how == "routes" else serving(registry(), None, how) as url:
+        waits = {"Expect": "100-continue"}
+        assert status_of(await head_only(url, "POST", **waits)) == HTTPStatus.CONTINUE
+        refused = await head_only(url, "POST", **waits, Host="evil.example")
+        assert status_of(refused) == ADAPTER.error_statuses["origin_refused"]
+        unread = await head_only(url, "POST", **waits, **{"Content-Length": str(10**9)})
+        assert status_of(unread) == ADAPTER.error_statuses["too_large"]

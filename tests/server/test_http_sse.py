@@ -116,6 +116,10 @@ class SseClient:
                     task = asyncio.ensure_future(self.post(said))
                     answering.add(task)
 
+    def sent(self, method: str) -> list[dict[str, Any]]:
+        """The messages of a method that the server has sent."""
+        return [data for _, data in self.events if isinstance(data, dict) and data.get("method") == method]
+
     async def post(self, message: Any, address: str | None = None, **headers: str) -> tuple[int, Any]:
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         async with self.http.post(address or self.address, data=body, headers=headers) as response:
@@ -276,6 +280,19 @@ async def test_a_call_is_given_up_by_a_notification(session_adapter: Adapter) ->
         assert not any(isinstance(data, dict) and data.get("id") == "it" for _, data in client.events)
 
 
+async def test_a_cancelled_call_cancels_the_question_it_has_out(push_adapter: Adapter, binding: str) -> None:
+    """basic/utilities/cancellation#cancellation-flow"""
+    async with serving(registry(), binding=binding) as url, SseClient(url, push_adapter) as client:
+        await client.shake_hands()
+        params = {"name": "gate", "arguments": {}}
+        await client.post({"jsonrpc": "2.0", "id": "it", "method": "tools/call", "params": params})
+        while not (asked := client.sent("elicitation/create")):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        await client.post({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "it"}})
+        assert await client.text("plain") == "fine"
+        assert [one["params"]["requestId"] for one in client.sent("notifications/cancelled")] == [asked[0]["id"]]
+
+
 async def test_log_messages_and_progress_travel_on_the_stream(session_adapter: Adapter) -> None:
     async with serving(registry()) as url, SseClient(url, session_adapter) as client:
         await client.shake_hands()
@@ -314,6 +331,10 @@ async def test_batches_only_where_the_agreed_revision_has_them(session_adapter: 
             assert status == session_adapter.error_statuses["invalid_request"] and "error" in body
         else:
             assert status == session_adapter.accepted_status and len(await answered) == 2
+            status, body = await client.post(
+                [{"jsonrpc": "2.0", "id": number, "method": "ping"} for number in range(101)]
+            )
+            assert status == session_adapter.error_statuses["too_large"] and "error" in body
 
 
 async def test_the_handshake_comes_first_and_once(session_adapter: Adapter) -> None:

@@ -238,6 +238,15 @@ def test_an_address_that_tokens_cannot_be_made_for_is_refused(wrong: str) -> Non
         ProtectedResource(RESOURCE, [])
 
 
+def test_a_string_where_several_are_wanted_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"authorization_servers.*several"):
+        ProtectedResource(RESOURCE, ISSUER)
+    with pytest.raises(ValueError, match=r"scopes.*several"):
+        ProtectedResource(RESOURCE, [ISSUER], "mcp:use")
+    with pytest.raises(ValueError, match=r"scopes.*several"):
+        verifier(scopes="mcp:use")
+
+
 async def test_a_failure_to_find_out_who_it_is_lets_nobody_in(
     adapter: Adapter, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -353,7 +362,7 @@ async def test_a_name_that_is_none_lets_nobody_in(adapter: Adapter) -> None:
 
 
 def test_words_of_a_refusal_cannot_break_out_of_the_header() -> None:
-    from mcp_anyrev.http.principals import challenge
+    from mcp_anyrev.http.responses import challenge
 
     told = challenge(Forbidden("no", ['a"\r\nSet-Cookie: x', "é", "b\\"]), 'https://x/"\n')
     assert told is not None and "\r" not in told and "\n" not in told and told.count('"') == 6

@@ -318,5 +318,7 @@ async def test_a_batch_is_answered_where_there_are_batches_and_refused_elsewhere
         only = await client.post([notification])
         assert (only.status, only.message) == (adapter.accepted_status, None)
         hello = client.request(adapter.description_method, adapter.description_params(client.declaration))
-        for refused in ([], [hello], [7], [client.request("ping")] * 101):
+        for refused in ([], [hello], [7]):
             assert (await client.post(refused)).status == adapter.error_statuses["invalid_request"]
+        too_many = await client.post([client.request("ping")] * 101)
+        assert too_many.status == adapter.error_statuses["too_large"] and "100" in too_many.error["message"]

@@ -13,11 +13,13 @@ import uvicorn
 from aiohttp import web
 from mcp_anyrev import ProtectedResource, Registry, Server, Settings
 from mcp_anyrev.storage.memory import MemoryStore
+from mcp_anyrev.testing import serve
 from mcp_contract import Unavailable
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient
 from starlette.applications import Starlette
+from starlette.routing import Mount
 
 ADAPTER = AdapterSet.default().newest_with_handshake
 
@@ -156,3 +158,31 @@ def test_a_server_without_a_revision_for_it_has_no_http_sse() -> None:
     newest = AdapterSet.default().versions[0]
     with pytest.raises(ValueError, match=r"HTTP\+SSE"):
         Server(registry(), Settings(revisions=[newest])).routes(sse_path="/sse")
+
+
+@pytest.mark.parametrize(
+    "paths", [{"path": "mcp"}, {"sse_path": "sse"}, {"sse_path": "/mcp"}, {"sse_path": "/sse", "message_path": "/sse"}]
+)
+def test_a_path_that_is_none_or_stands_for_two_addresses_is_refused(paths: dict[str, str]) -> None:
+    server = Server(registry())
+    for give in (server.routes, server.starlette_routes):
+        with pytest.raises(ValueError, match="/"):
+            give(**paths)
+    with pytest.raises(ValueError, match="/"):
+        serve(registry(), **paths)
+    assert server.routes("/mcp", sse_path="/sse")
+
+
+async def test_it_is_mounted_below_a_path(adapter: Adapter) -> None:
+    resource = ProtectedResource(resource="http://localhost/below/mcp", authorization_servers=["https://login.example"])
+    server = Server(registry(), Settings(protected_resource=resource))
+    mounted = Mount("/below", server.asgi(sse_path="/sse"))
+    application = Starlette(routes=[*server.starlette_routes(None), mounted], lifespan=server.lifespan)
+    async with on_uvicorn(application) as root, RawClient(f"{root}/below/mcp", adapter) as client:
+        assert (await client.tool("plain")).text == "fine"
+        for where in (resource.path, f"/below{resource.path}"):
+            async with client.http.get(f"{root}{where}") as response:
+                assert (await response.json())["resource"] == resource.resource
+        async with client.http.get(f"{root}/below/sse") as stream:
+            await stream.content.readline()
+            assert (await stream.content.readline()).startswith(b"data: /below/messages?")

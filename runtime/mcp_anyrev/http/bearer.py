@@ -45,7 +45,7 @@ class BearerVerifier:
 
     Raises:
         ImportError: the extra is not installed.
-        ValueError: an algorithm is none that has a public key.
+        ValueError: an algorithm is none that has a public key, or a string stands where several are wanted.
     """
 
     def __init__(
@@ -64,6 +64,9 @@ class BearerVerifier:
             import joserfc  # noqa: F401
         except ImportError:
             raise ImportError("checking bearer tokens needs joserfc; install mcp-anyrev[auth]") from None
+        for name, several in (("scopes", scopes), ("algorithms", algorithms)):
+            if isinstance(several, str):
+                raise ValueError(f"{name} are several strings; give [{several!r}]")
         unknown = sorted(set(algorithms) - set(_ASYMMETRIC))
         if unknown or not algorithms:
             raise ValueError(f"{', '.join(unknown) or 'no algorithm'} cannot be used; known: {', '.join(_ASYMMETRIC)}")

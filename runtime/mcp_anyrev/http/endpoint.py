@@ -16,6 +16,7 @@ from mcp_contract import (
     ProtocolError,
     SessionMissing,
     SessionUnknown,
+    TooLarge,
     header,
     is_identifier,
 )
@@ -74,7 +75,7 @@ class Endpoint:
                 raise refused
             messages = adapter.batching(payload)
             if len(messages) > self._limits.batch_messages:
-                raise InvalidRequest(f"a batch has at most {self._limits.batch_messages} messages")
+                raise TooLarge(f"a batch has at most {self._limits.batch_messages} messages")
             opening = messages[0].get("method") == adapter.description_method
             if opening and in_batch:
                 raise InvalidRequest(f"{adapter.description_method} is sent alone, not in a batch")

@@ -15,12 +15,12 @@ from urllib.parse import parse_qs
 from mcp_contract import (
     Busy,
     Declaration,
-    InvalidRequest,
     Json,
     JsonObject,
     MethodNotAllowed,
     ProtocolError,
     SessionUnknown,
+    TooLarge,
     UnsupportedVersion,
     is_identifier,
 )
@@ -184,7 +184,7 @@ class HttpSse:
             messages = adapter.batching(payload)
             most = core.settings.limits.batch_messages
             if len(messages) > most:
-                raise InvalidRequest(f"a batch has at most {most} messages")
+                raise TooLarge(f"a batch has at most {most} messages")
             conversation = Conversation(
                 core, adapter, stream, session, principal, cancels=adapter.http_sse_cancels_by_notification
             )

@@ -57,9 +57,6 @@ class Core:
         registry: what it offers.
         settings: how it is run.
         clock: seconds since the epoch, as all workers see them.
-
-    Raises:
-        ValueError: the settings name a revision that does not exist, or a key that is too short.
     """
 
     def __init__(self, registry: Registry, settings: Settings, clock: Callable[[], float] = time.time) -> None:

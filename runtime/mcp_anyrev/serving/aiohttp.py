@@ -10,22 +10,25 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from mcp_anyrev.transports.aiohttp import Handler, Request, answered
+from mcp_anyrev.transports.aiohttp import Handler, Request, answered, waits_to_be_asked
 from mcp_anyrev.transports.departures import Departures
 
 if TYPE_CHECKING:
     from mcp_anyrev.serving.server import Handle, Server
 
 
-def handlers(server: Server, addresses: Mapping[str, Handle]) -> dict[str, Handler]:
-    """What answers requests on aiohttp, by path.
+def routes(server: Server, addresses: Mapping[str, Handle]) -> list[web.RouteDef]:
+    """What answers requests, as routes for aiohttp's `Application.add_routes`.
 
     Args:
         server: the server, which starts with its first request if nobody has started it.
-        addresses: what answers them.
+        addresses: what answers them, by path.
     """
     departures = Departures()
-    return {path: _handler(server, handle, departures) for path, handle in addresses.items()}
+    return [
+        web.route("*", path, _handler(server, handle, departures), expect_handler=waits_to_be_asked)
+        for path, handle in addresses.items()
+    ]
 
 
 def _handler(server: Server, handle: Handle, departures: Departures) -> Handler:

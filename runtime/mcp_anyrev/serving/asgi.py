@@ -31,9 +31,6 @@ def asgi(registry: Registry, settings: Settings | None = None) -> Application:
     Returns:
         The application; it answers on every path that reaches it.
 
-    Raises:
-        ValueError: the settings name a revision that does not exist, or a key that is too short.
-
     Specification: basic/transports/streamable-http
     """
     from mcp_anyrev.serving.server import Server

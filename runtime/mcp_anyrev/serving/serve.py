@@ -55,7 +55,7 @@ def serve(
         port is taken.
 
     Raises:
-        ValueError: there is nothing to serve.
+        ValueError: there is nothing to serve, or a path is none or stands for two addresses.
 
     Specification: basic/transports/streamable-http
     """
@@ -91,7 +91,7 @@ def run(
 
     Raises:
         OSError: the port is taken.
-        ValueError: there is nothing to serve.
+        ValueError: there is nothing to serve, or a path is none or stands for two addresses.
 
     Specification: basic/transports/streamable-http
     """

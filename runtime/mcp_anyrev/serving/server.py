@@ -8,7 +8,7 @@ Specification: basic/transports/streamable-http
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -37,9 +37,6 @@ class Server:
     Args:
         registry: what is offered.
         settings: how it is run.
-
-    Raises:
-        ValueError: the settings name a revision that does not exist, or a key that is too short.
 
     Specification: basic/transports/streamable-http
     """
@@ -119,7 +116,7 @@ class Server:
             message_path: the address that clients of HTTP+SSE post to.
 
         Raises:
-            ValueError: no revision that is served can be spoken over HTTP+SSE.
+            ValueError: no revision that is served can be spoken over HTTP+SSE, or a path is none or stands for two addresses.
         """
         from mcp_anyrev.serving.asgi import Application
 
@@ -136,14 +133,11 @@ class Server:
             message_path: the address that clients of HTTP+SSE post to.
 
         Raises:
-            ValueError: no revision that is served can be spoken over HTTP+SSE.
+            ValueError: no revision that is served can be spoken over HTTP+SSE, or a path is none or stands for two addresses.
         """
-        from aiohttp import web
+        from mcp_anyrev.serving.aiohttp import routes
 
-        from mcp_anyrev.serving.aiohttp import handlers
-
-        addresses = self.addresses(path, sse_path, message_path)
-        return [web.route("*", each, handler) for each, handler in handlers(self, addresses).items()]
+        return routes(self, self.addresses(path, sse_path, message_path))
 
     def starlette_routes(
         self, path: str | None = "/mcp", *, sse_path: str | None = None, message_path: str = "/messages"
@@ -157,7 +151,7 @@ class Server:
 
         Raises:
             ImportError: Starlette is not installed.
-            ValueError: no revision that is served can be spoken over HTTP+SSE.
+            ValueError: no revision that is served can be spoken over HTTP+SSE, or a path is none or stands for two addresses.
         """
         from starlette.routing import Route
 
@@ -184,6 +178,7 @@ class Server:
 
     def addresses(self, path: str | None, sse_path: str | None, message_path: str) -> Mapping[str, Handle]:
         """What answers requests, by path; see `routes`."""
+        _check_paths([each for each in (path, sse_path, sse_path and message_path) if each is not None])
         addresses: dict[str, Handle] = {}
         resource = self._core.settings.protected_resource
         if resource is not None:
@@ -198,3 +193,11 @@ class Server:
     def _has_started(self, starting: asyncio.Task[Any]) -> None:
         self._starting = None
         self.fresh = starting.cancelled() or starting.exception() is not None
+
+
+def _check_paths(paths: Sequence[str]) -> None:
+    for path in paths:
+        if not path.startswith("/"):
+            raise ValueError(f"{path!r} is no path of an address; it begins with /")
+        if paths.count(path) > 1:
+            raise ValueError(f"{path!r} stands for two addresses; give each its own")

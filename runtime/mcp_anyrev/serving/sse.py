@@ -30,8 +30,7 @@ class SseEndpoint(Application):
         message_path: the address to post to, which clients learn on the stream.
 
     Raises:
-        ValueError: the settings name a revision that does not exist, only some that this transport cannot carry, or a key that
-            is too short.
+        ValueError: none of the served revisions can be spoken over this transport, or a path is none.
 
     Specification: basic/transports#http-with-sse
     """
@@ -49,11 +48,9 @@ class SseEndpoint(Application):
 
     def routes(self) -> list[web.RouteDef]:
         """The same as routes for aiohttp's `Application.add_routes`."""
-        from aiohttp import web
+        from mcp_anyrev.serving.aiohttp import routes
 
-        from mcp_anyrev.serving.aiohttp import handlers
-
-        return [web.route("*", path, answer) for path, answer in handlers(self._server, self._addresses).items()]
+        return routes(self._server, self._addresses)
 
 
 async def _not_found(request: HttpRequest) -> HttpResponse:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import ContentEncodingError
 from mcp_contract import InvalidRequest, TooLarge
 
@@ -25,7 +25,12 @@ Handle = Callable[[HttpRequest], Awaitable[HttpResponse | None]]
 
 async def answered(request: Request, handle: Handle) -> web.StreamResponse:
     """What `handle` makes of a request, as aiohttp has it."""
-    response = await handle(request)
+    try:
+        response = await handle(request)
+    except ConnectionError:
+        if not request.is_abandoned:
+            raise
+        response = None
     if response is not None:
         headers = {**response.headers, **request.more} if request.more else response.headers
         return web.Response(body=response.body, status=response.status, headers=headers)
@@ -54,6 +59,12 @@ class Request:
         self._limits = limits
         self._departures = departures
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Is nobody there any longer?"""
+        transport = self._request.transport
+        return transport is None or transport.is_closing()
+
     async def body(self) -> bytes:
         """See `HttpRequest.body`."""
         request, limit = self._request, self._limits.body_bytes
@@ -63,6 +74,7 @@ class Request:
                 raise _too_large(limit)
             if request.content.is_eof():
                 return await request.content.read()
+        await _ask_for_body(request)
         try:
             async with asyncio.timeout(self._limits.body_seconds):
                 return await _pieces(request, limit)
@@ -93,6 +105,16 @@ class Request:
             await self.response.write_eof()
             if self._request.transport is not None:
                 self._request.transport.close()
+
+
+async def waits_to_be_asked(request: web.BaseRequest) -> None:
+    """In place of what aiohttp does at once with a client that waits to be asked for its body: it is asked once it has been let in."""
+
+
+async def _ask_for_body(request: web.BaseRequest) -> None:
+    if request.version >= HttpVersion11 and request.headers.get("expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # no answer has been begun by that
 
 
 async def _pieces(request: web.BaseRequest, limit: int) -> bytes:
