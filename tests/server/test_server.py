@@ -17,7 +17,7 @@ from mcp_anyrev.testing import serve
 from mcp_contract import Unavailable
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
-from raw_client import RawClient
+from raw_client import RawClient, serving
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -152,6 +152,26 @@ async def test_a_store_that_cannot_be_reached_is_told() -> None:
     async with Server(registry(), Settings(store=Gone())) as server:
         health = await server.health()
         assert health["running"] and not health["store"] and health["hub"]
+
+
+async def test_a_call_that_the_store_cannot_be_reached_for_is_told_so_with_its_id(
+    session_adapter: Adapter, binding: str
+) -> None:
+    class Leaving(MemoryStore):
+        away = False
+
+        async def get(self, key: Any) -> Any:
+            if self.away:
+                raise Unavailable("out of reach")
+            return await super().get(key)
+
+    store = Leaving()
+    async with serving(registry(), Settings(store=store), binding) as url, RawClient(url, session_adapter) as client:
+        store.away = True
+        request = client.request("tools/call", {"name": "plain", "arguments": {}})
+        reply = await client.post(request)
+        assert reply.status == session_adapter.error_statuses["unavailable"] and "Retry-After" in reply.headers
+        assert reply.message["id"] == request["id"]
 
 
 def test_a_server_without_a_revision_for_it_has_no_http_sse() -> None:

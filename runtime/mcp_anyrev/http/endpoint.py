@@ -68,7 +68,10 @@ class Endpoint:
     async def _post(self, request: HttpRequest, principal: Principal | None) -> HttpResponse | None:
         payload = parse(await request.body())
         core, headers, in_batch = self._core, request.head.headers, isinstance(payload, list)
-        name, session = await self._session(headers, principal)
+        try:
+            name, session = await self._session(headers, principal)
+        except ProtocolError as error:  # whatever its revision is, the id can be read
+            return self._refused(core.adapters.select(payload, headers, None).adapter, _readable_id(payload), error)
         adapter, refused = core.adapters.select(payload, headers, None if session is None else session.version)
         try:
             if refused is not None:
