@@ -135,6 +135,39 @@ async def test_a_closed_server_answers_that_it_is_and_can_be_started_again(bindi
     assert events == ["enter", "leave", "enter", "leave"]
 
 
+async def test_whoever_closes_it_waits_until_it_is_closed() -> None:
+    """A signal and a framework may both say that it ends; neither may go on while a lifespan still has something to do."""
+    left: list[str] = []
+    waiting = asyncio.Event()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(registry: Registry) -> AsyncIterator[None]:
+        yield
+        await asyncio.sleep(0.2)
+        left.append("left")
+
+    made = Registry("ending", "1.0", lifespan=lifespan)
+
+    @made.tool
+    async def hang() -> str:
+        waiting.set()
+        await asyncio.sleep(60)
+        return "never"
+
+    server = Server(made, Settings(shutdown_seconds=0.2))
+
+    async def close() -> list[str]:
+        await server.close()
+        return list(left)
+
+    async with on_aiohttp(server.routes(), server=server) as root, RawClient(f"{root}/mcp", ADAPTER) as client:
+        calling = asyncio.ensure_future(client.tool("hang"))
+        await waiting.wait()
+        async with asyncio.timeout(1):
+            assert await asyncio.gather(close(), close()) == [["left"], ["left"]]
+        assert (await calling).error["code"] == ADAPTER.error_codes["internal_error"]
+
+
 async def test_it_says_how_it_does() -> None:
     server = Server(registry())
     assert (await server.health())["running"] is False

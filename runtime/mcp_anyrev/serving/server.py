@@ -45,6 +45,7 @@ class Server:
         self._core = Core(registry, settings or Settings())
         self._endpoint = Endpoint(self._core)
         self._starting: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
         self.fresh = True
         """Has nobody started it yet?"""
 
@@ -90,7 +91,10 @@ class Server:
         Raises:
             Exception: what a lifespan raised.
         """
-        await self._core.close()
+        if self._closing is None:  # a signal and a framework may both say so; each waits until all is done
+            self._closing = asyncio.ensure_future(self._core.close())
+            self._closing.add_done_callback(self._has_closed)
+        await asyncio.shield(self._closing)
 
     @asynccontextmanager
     async def lifespan(self, application: object = None) -> AsyncIterator[None]:
@@ -193,6 +197,9 @@ class Server:
     def _has_started(self, starting: asyncio.Task[Any]) -> None:
         self._starting = None
         self.fresh = starting.cancelled() or starting.exception() is not None
+
+    def _has_closed(self, closing: asyncio.Task[Any]) -> None:
+        self._closing = None
 
 
 def _check_paths(paths: Sequence[str]) -> None:
