@@ -25,7 +25,7 @@ def write_canonical(specification: Specification) -> list[Output]:
     docstrings = canonical_docstrings(
         specification.revisions, specification.schemas, specification.canonical, specification.words, origins, renamed
     )
-    with faults_of(VOCABULARY):
+    with faults_of(VOCABULARY, specification.root):
         text = render_models(
             {"$schema": DIALECT, "$defs": dict(sorted(definitions.items()))},
             templates=specification.root / TEMPLATES,

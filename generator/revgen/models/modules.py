@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import collections.abc
 import contextlib
+import pathlib
+
+import jinja2
 
 from ..canonical.origins import Origins, find_origins
 from ..canonical.words import PATH as WORDS
@@ -17,6 +20,7 @@ from ..schemas.revisions import PATH as REVISIONS
 from ..schemas.revisions import Revision
 from ..specification.loading import Specification
 from ..specification.vocabulary import PATH as VOCABULARY
+from ..templates.skeletons import failure
 from .docstrings import revision_docstrings
 from .text import render_models, render_package
 
@@ -27,10 +31,12 @@ VOCABULARY_INPUTS = (REVISIONS, "specs/schemas/", "specs/pages/", CORRECTIONS, V
 
 
 @contextlib.contextmanager
-def faults_of(path: str) -> collections.abc.Iterator[None]:
-    """Say of a schema, by the path of its file, what rendering found wrong with it."""
+def faults_of(path: str, root: pathlib.Path) -> collections.abc.Iterator[None]:
+    """Say of a schema, by the path of its file, what rendering found wrong with it; of a template, at which of its lines."""
     try:
         yield
+    except jinja2.TemplateError as error:
+        raise failure(error, root, TEMPLATES) from error
     except ValueError as error:
         raise SpecificationError([Problem(Place(path, 1, 1), str(error))]) from error
 
@@ -48,7 +54,7 @@ def write_models(specification: Specification, revision: Revision) -> list[Outpu
     folder = f"generated/mcp_revisions/{revision.module}"
     made_of = specification.inputs_under(*VOCABULARY_INPUTS)
     origins = origins_of(specification)
-    with faults_of(revision.schema_path):
+    with faults_of(revision.schema_path, specification.root):
         models = render_models(
             schema,
             templates=specification.root / TEMPLATES,

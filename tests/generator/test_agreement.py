@@ -1,0 +1,155 @@
+"""What an answer names must be there: in the schema of its revision, in other answers, in what every adapter has.
+
+Each case breaks a copy of the project's own inputs in one place, and lint says so in one line there.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import shutil
+
+import pytest
+
+from .conftest import REPOSITORY, Toy
+
+VARIANCE = "specs/variance/"
+
+CASES = {
+    "a code that the schema has otherwise": (
+        VARIANCE + "envelope.yaml",
+        "          unsupported_version: -32022\n",
+        "          unsupported_version: -32004\n",
+        r"envelope.yaml:\d+:\d+: 'unsupported_version' is -32004; UnsupportedProtocolVersionError of \S+ has -32022",
+    ),
+    "a code that is not answered": (
+        VARIANCE + "envelope.yaml",
+        "          header_mismatch: -32020\n",
+        "          header_mismatch: none\n",
+        r"envelope.yaml:\d+:\d+: 'header_mismatch' is none; HeaderMismatchError of \S+ has -32020",
+    ),
+    "a row that is misspelt": (
+        VARIANCE + "envelope.yaml",
+        "          method_not_found: -32601\n",
+        "          method_not_fond: -32601\n",
+        r"envelope.yaml:\d+:\d+: 'method_not_fond' is not a row of 'error_codes'; rows: parse_error, .*",
+    ),
+    "a key of _meta that the schema lacks": (
+        VARIANCE + "envelope.yaml",
+        "          io.modelcontextprotocol/logLevel: none\n",
+        "          io.modelcontextprotocol/logLevel: request\n",
+        r"envelope.yaml:\d+:\d+: the schema of \S+ has no 'io.modelcontextprotocol/logLevel' in `_meta`; allowed: none",
+    ),
+    "a check that is none": (
+        VARIANCE + "envelope.yaml",
+        "is: [check_meta, check_method, check_params]",
+        "is: [check_meta, check_methods, check_params]",
+        r"envelope.yaml:\d+:\d+: 'check_methods' is no check of a message; checks: .*check_method, .*",
+    ),
+    "a request that there is not": (
+        VARIANCE + "lifecycle.yaml",
+        "{is: server/discover,",
+        "{is: server/describe,",
+        r"lifecycle.yaml:\d+:\d+: 'server/describe' is not a request of a client in \S+; near: server/discover",
+    ),
+    "a session without a handshake": (
+        VARIANCE + "streamable_http.yaml",
+        '{is: none, cite: "page: basic/transports/streamable-http#earlier-streamable-http-revisions"}',
+        '{is: Mcp-Session-Id, cite: "page: basic/transports/streamable-http#earlier-streamable-http-revisions"}',
+        r"streamable_http.yaml:\d+:\d+: 'session_header' needs 'has_handshake', which \S+ answers with no; allowed: none",
+    ),
+    "a concern with a name that every adapter has": (
+        VARIANCE + "stdio.yaml",
+        "  stdio_restarts:",
+        "  build:",
+        r"stdio.yaml:\d+:3: 'build' is an attribute that every adapter has; a concern needs another name",
+    ),
+    "a concern with a name of Python's own": (
+        VARIANCE + "stdio.yaml",
+        "  stdio_restarts:",
+        "  list:",
+        r"stdio.yaml:\d+:3: 'list' is a name of Python's own; a concern needs another name",
+    ),
+    "a signature with a type that is not imported": (
+        VARIANCE + "lifecycle.yaml",
+        '"(self, result: JsonObject) -> list[str]"',
+        '"(self, result: JsonObjects) -> list[str]"',
+        r"lifecycle.yaml:\d+:\d+: the signature of 'described_versions' uses 'JsonObjects', which nothing defines; near: .*",
+    ),
+    "a macro that uses what nothing defines": (
+        "templates/concerns/streamable_http/suggests_http_sse.py.jinja",
+        "return status in (400, 404, 405)",
+        "return state in (400, 404, 405)",
+        r"suggests_http_sse.py.jinja:\d+:\d+: macro 'not_that_endpoint' uses 'state', which nothing defines; near: status",
+    ),
+    "a macro that uses what no adapter has": (
+        "templates/concerns/streamable_http/request_headers.py.jinja",
+        "return contract.named_headers({self.session_header: session})",
+        "return contract.named_headers({self.sesion_header: session})",
+        r"request_headers.py.jinja:\d+:\d+: macro 'session' uses 'self.sesion_header', which no adapter has; near: session_header.*",
+    ),
+    "something adjusted that does not exist": (
+        VARIANCE + "tools.yaml",
+        "    adjusts: CallToolResult",
+        "    adjusts: CallToolsResult",
+        r"tools.yaml:\d+:14: 'CallToolsResult' is not in the canonical vocabulary; near: CallToolResult.*",
+    ),
+    "a rule that is misspelt": (
+        "specs/selection.yaml",
+        "  handshake:",
+        "  handshakes:",
+        r"selection.yaml:\d+:3: rule 'handshakes' has no macro in templates/rules.py.jinja; near: handshake",
+    ),
+    "a constant that is misspelt": (
+        "specs/selection.yaml",
+        "{header: version_header}",
+        "{headers: version_header}",
+        r"selection.yaml:\d+:\d+: 'headers' is not a constant of rule 'version_header'; constants: header",
+    ),
+    "a revision that does not exist": (
+        "specs/selection.yaml",
+        '{version: "2025-03-26"}',
+        '{version: "2025-03-27"}',
+        r"selection.yaml:\d+:\d+: rule 'absence' compares with '2025-03-27', which is not a revision; near: .*",
+    ),
+}
+
+
+@pytest.fixture
+def copy(tmp_path: pathlib.Path) -> Toy:
+    """The project's own inputs."""
+    for folder in ("specs", "templates"):
+        shutil.copytree(REPOSITORY / folder, tmp_path / folder)
+    return Toy(tmp_path)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_does_not_agree_is_said_with_its_place(copy: Toy, name: str) -> None:
+    path, old, new, expected = CASES[name]
+    text = (copy.root / path).read_text("utf-8")
+    assert old in text
+    (copy.root / path).write_text(text.replace(old, new, 1), "utf-8")
+    result = copy.run("lint")
+    assert result.exit_code == 1
+    assert [line for line in result.stdout.splitlines() if re.search(expected + "$", line)], result.stdout
+
+
+def test_a_capability_that_moved_is_read_nowhere_else(copy: Toy) -> None:
+    newest = sorted((copy.root / "specs/schemas").glob("*.json"))[-1]
+    text = newest.read_text("utf-8")
+    start = text.index('"ClientCapabilities": {')
+    newest.write_text(text[:start] + text[start:].replace('"elicitation": {', '"asking": {', 1), "utf-8")
+    found = copy.run("lint").stdout
+    assert "'declared_mode' reads 'ClientCapabilities.elicitation.url', which the schema of" in found
+
+
+def test_a_template_of_the_models_that_reads_what_is_not_there_is_named(copy: Toy) -> None:
+    template = next(
+        path for path in sorted((copy.root / "templates/models").rglob("*.jinja2")) if "BaseModel" in path.name
+    )
+    template.write_text("{{ nothing.at_all }}\n" + template.read_text("utf-8"), "utf-8")
+    result = copy.run("generate")
+    assert result.exit_code == 1
+    assert (
+        f"{template.relative_to(copy.root).as_posix()}:1:1: cannot be rendered: 'nothing' is undefined" in result.stderr
+    )
