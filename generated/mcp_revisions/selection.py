@@ -136,13 +136,8 @@ class AdapterSet:
         asked = contract.member(payload, "params", "_meta", "io.modelcontextprotocol/protocolVersion")
         if isinstance(asked, str):
             if asked in self.versions and asked not in self.handshake_versions:
-<<<<<<< HEAD
-                return Selection(self.by_version[asked], None)
-            said = next((headers[name] for name in ("mcp-protocol-version",) if name in headers), None)
-=======
                 return Selection(_adapter(asked), None)
             said = headers.get("mcp-protocol-version")
->>>>>>> 48d3046 (Find an adapter once it is imported without a call)
             if said is not None and said != asked:
                 mismatch = contract.HeaderMismatch(f"the version header says {said!r}; the body says {asked!r}")
                 return Selection(self.newest_stateless, mismatch)
@@ -171,7 +166,7 @@ class AdapterSet:
         # A message with a version header is answered by the revision in it.
         # The newest revision with a handshake refuses the header; without one, the newest says which are served.
         # page: basic/transports/streamable-http#protocol-version-header
-        said = next((headers[name] for name in ("mcp-protocol-version",) if name in headers), None)
+        said = headers.get("mcp-protocol-version")
         if said is not None:
             if said in self.versions:
                 return Selection(_adapter(said), None)

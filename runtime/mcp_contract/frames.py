@@ -65,7 +65,9 @@ def check_mirrored(headers: Mapping[str, str], name: str | None, value: Json, *,
     """
     if not isinstance(value, str):
         return
-    sent = header(headers, name)
+    if name is None:
+        raise LookupError("the revision has no name for this header")
+    sent = headers.get(name.lower())
     if sent is None:
         raise HeaderMismatch(f"the header {name} is missing; the body says {value!r}")
     try:

@@ -765,11 +765,7 @@ class Adapter:
         contract.check_mirrored(headers, self.method_header, message["method"])
         source = self.name_sources.get(message["method"])
         if source is not None:
-<<<<<<< HEAD
-            contract.check_mirrored(headers, self.name_header, contract.member(message, "params", source), encoded=True)
-=======
-            contract.check_mirrored(headers, "Mcp-Name", message.get("params", {}).get(source), encoded=True)
->>>>>>> 6a6d069 (Keep a plain call under sixty functions of this project, and hold it there)
+            contract.check_mirrored(headers, self.name_header, message.get("params", {}).get(source), encoded=True)
 
     def request_headers(self, message: JsonObject, session: str | None) -> dict[str, str]:
         """Which headers does a client send with a message, once a session is known or while none is?

@@ -135,14 +135,9 @@ class Endpoint:
         self, headers: Mapping[str, str], principal: Principal | None
     ) -> tuple[str | None, Session | None]:
         """The name of the session that a request gives, and the session of that name."""
-<<<<<<< HEAD
+        whose = None if principal is None else principal.name
         for known in self._session_headers:
             name = headers.get(known)
-=======
-        whose = None if principal is None else principal.name
-        for header in self._session_headers:
-            name = headers.get(header)
->>>>>>> 6a6d069 (Keep a plain call under sixty functions of this project, and hold it there)
             if name is not None:
                 session = await self._core.sessions.find(name, whose)
                 return name, None if session is None or session.is_connection else session
