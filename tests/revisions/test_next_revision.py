@@ -114,8 +114,7 @@ def error_kinds() -> list[str]:
     return list(dict.fromkeys(kind for adapter in adapters for kind in adapter.error_codes))
 
 
-@pytest.fixture
-def schema(tmp_path: pathlib.Path) -> pathlib.Path:
+def next_schema() -> dict[str, Any]:
     """The schema of the next revision, as it might be published."""
     text = (REPOSITORY / f"specs/schemas/{LAST}.json").read_text("utf-8")
     published: dict[str, Any] = json.loads(re.sub(r'#/\$defs/Prompt"', '#/$defs/PromptOffer"', text))
@@ -133,8 +132,14 @@ def schema(tmp_path: pathlib.Path) -> pathlib.Path:
     definitions["ClientRequest"]["anyOf"].append({"$ref": "#/$defs/RateToolRequest"})
     definitions["ServerResult"]["anyOf"].append({"$ref": "#/$defs/RateToolResult"})
     published["x-published"] = sorted([*published["x-published"], *RATING])
+    return published
+
+
+@pytest.fixture
+def schema(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A file with that schema."""
     file = tmp_path / "next.json"
-    file.write_text(json.dumps(published), "utf-8")
+    file.write_text(json.dumps(next_schema()), "utf-8")
     return file
 
 

@@ -9,7 +9,15 @@ import click
 from ..editing.inventory_files import declared_versions
 from ..editing.removal import take_out
 from ..writing import files
-from .options import Settings, found_by_lint, problem_data, require_revision, show_problems, takes_settings
+from .options import (
+    Settings,
+    found_by_lint,
+    hint_at_remarks,
+    problem_data,
+    require_revision,
+    show_problems,
+    takes_settings,
+)
 
 
 @click.command(name="remove")
@@ -47,4 +55,6 @@ def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> Non
     data = {"changed": changed, "removed": removed, "problems": [problem_data(problem) for problem in problems]}
     settings.show(data, "\n".join(lines))
     if not settings.as_json:
-        show_problems(problems, to_error=True)
+        marks = [problem for problem in problems if problem.degree == "mark"]
+        show_problems((problem for problem in problems if problem.degree != "mark"), to_error=True)
+        hint_at_remarks(marks)
