@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from functools import lru_cache
 from typing import NewType
 
 Key = NewType("Key", str)
@@ -16,6 +17,7 @@ Key = NewType("Key", str)
 _NAME = re.compile(r"[0-9A-Za-z_-]{1,128}", re.ASCII)
 
 
+@lru_cache(maxsize=4_096)  # a session in use is looked up with every request
 def key(kind: str, name: str) -> Key:
     """The key of something that has a name.
 
