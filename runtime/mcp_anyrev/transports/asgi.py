@@ -15,6 +15,7 @@ from multidict import CIMultiDict
 from mcp_anyrev.conversation.at_once import bounded
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.request import NO_HEADERS, HttpRequest, HttpResponse
+from mcp_anyrev.http.responses import JSON_HEADERS
 from mcp_anyrev.settings import Limits
 
 Scope = MutableMapping[str, Any]
@@ -42,7 +43,7 @@ async def answer(request: Request, handle: Handle) -> None:
         await request.close()
         return
     headers = {**response.headers, **request.more} if request.more else response.headers
-    lines = _field_lines(headers)
+    lines = list(_JSON_LINES) if headers is JSON_HEADERS else _field_lines(headers)  # nearly every answer is JSON alone
     lines.append((b"content-length", b"%d" % len(response.body)))
     await request.send({"type": "http.response.start", "status": response.status, "headers": lines})
     await request.send({"type": "http.response.body", "body": response.body})
@@ -133,3 +134,6 @@ def _field_lines(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
     for name, value in headers.items():
         lines.append((name.lower().encode("latin-1"), value.encode("latin-1")))
     return lines
+
+
+_JSON_LINES = _field_lines(JSON_HEADERS)
