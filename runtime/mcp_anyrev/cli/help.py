@@ -1,6 +1,6 @@
 """Help that ends with examples.
 
-Rule: revisions in examples are taken from those that there are, when the help is shown.
+Rule: revisions in examples are taken from those that are served where none are named, when the help is shown; a draft is none of them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import click
-from mcp_revisions import VERSIONS
+from mcp_revisions import VERSIONS, AdapterSet
 
 
 class CommandWithExamples(click.Command):
@@ -18,9 +18,10 @@ class CommandWithExamples(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """See `click.Command.format_epilog`."""
+        served = AdapterSet.default().versions
         with formatter.section("Examples"):
             for example in self.examples:
-                formatter.write_text(example.format(newest=VERSIONS[0], oldest=VERSIONS[-1]))
+                formatter.write_text(example.format(newest=served[0], oldest=served[-1]))
 
 
 def known_revision(value: str) -> str:
