@@ -23,7 +23,9 @@ def files(*patterns: str) -> list[pathlib.Path]:
 
 
 @pytest.mark.parametrize(
-    "path", files("runtime/**/*.py", "templates/**/*.jinja*"), ids=lambda path: str(path.relative_to(ROOT))
+    "path",
+    files("runtime/**/*.py", "templates/**/*.jinja*", "generator/**/*.jinja"),
+    ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_no_handwritten_code_and_no_template_names_a_revision(path: pathlib.Path) -> None:
     assert not _REVISION.findall(path.read_text("utf-8"))

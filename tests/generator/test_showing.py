@@ -132,3 +132,12 @@ def test_the_page_needs_nothing_else_and_every_link_leads_somewhere(toy: Toy) ->
     assert [cell.get("class") for cell in page.cells] == [None, "changed"] * 4 + [None, None]
     assert {cell["data-revision"] for cell in page.cells} == {"2001-01-01", "2002-02-02"}
     assert toy.run("matrix", "--format", "html").stdout == text
+
+
+def test_words_of_the_inventory_are_words_on_every_page(toy: Toy) -> None:
+    words = """Is <b>it</b> "closed" & 'sealed'?"""
+    toy.replace("specs/variance/letters.yaml", "How is a letter closed?", words)
+    page = toy.run("matrix", "--format", "html").stdout
+    assert "<p>Is &lt;b&gt;it&lt;/b&gt; &quot;closed&quot; &amp; &#x27;sealed&#x27;?</p>" in page
+    assert "b" not in Page(page).tags
+    assert words in toy.run("matrix", "--format", "markdown").stdout.splitlines()

@@ -84,7 +84,10 @@ def test_what_only_shows_the_inputs_works_anywhere_with_those_of_the_wheel(
     old, new = re.findall(r'^  "(.+)":$', (ROOT / "specs/revisions.yaml").read_text("utf-8"), re.MULTILINE)[-2:]
     for arguments, said in (
         (("matrix",), new),
+        (("matrix", "--format", "markdown"), new),
+        (("matrix", "--format", "html"), new),
         (("diff", old, new), new),
+        (("diff", old, new, "--format", "markdown"), new),
         (("diff", "--code", old, new), "ClassVar"),
         (("explain", "batching"), new),
     ):
@@ -95,3 +98,26 @@ def test_what_only_shows_the_inputs_works_anywhere_with_those_of_the_wheel(
     assert refused.returncode == 2
     assert "no folder from here upwards has specs/revisions.yaml" in refused.stderr
     assert list(elsewhere.iterdir()) == []
+
+
+def test_the_generator_counts_the_same_files_as_its_own_wherever_it_is_installed(
+    wheel: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    program = (
+        "import pathlib, sys\n"
+        "from revgen.specification.inputs import read_inputs\n"
+        "print(*sorted(read_inputs(pathlib.Path(sys.argv[1])).generator.items()), sep='\\n')\n"
+    )
+    counted = [
+        subprocess.run(
+            [sys.executable, "-c", program, str(ROOT)],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(package)},
+        ).stdout
+        for package in (tmp_path, ROOT / "generator")
+    ]
+    assert counted[0] == counted[1]
+    assert "generator/revgen/documents/revision.md.jinja" in counted[0]

@@ -11,7 +11,7 @@ import click
 from ..differences.code import CodeDifference, code_differences
 from ..differences.revisions import Differences, differences
 from ..differences.words import Section, sections
-from ..documents.differences import differences_markdown
+from ..documents.differences import code_markdown, differences_markdown
 from ..specification.loading import load_specification
 from ..templates.wrapping import wrapped
 from .options import Settings, require_revision, takes_settings
@@ -45,20 +45,22 @@ def command(settings: Settings, old: str, new: str, format_: str, code: bool) ->
     markdown = format_ == "markdown"
     if code:
         parts = code_differences(specification, old, new)
-        settings.show([dataclasses.asdict(part) for part in parts], code_text(parts, markdown=markdown))
+        settings.show(
+            [dataclasses.asdict(part) for part in parts], code_markdown(parts) if markdown else code_text(parts)
+        )
         return
     found = differences(specification, old, new)
     text = differences_markdown(found, specification) if markdown else differences_text(sections(found))
     settings.show(_data(found), text)
 
 
-def code_text(parts: tuple[CodeDifference, ...], *, markdown: bool) -> str:
-    """Code that differs, a paragraph for each name; for a terminal, what is new and what is gone in colours."""
+def code_text(parts: tuple[CodeDifference, ...]) -> str:
+    """Code that differs for a terminal: a paragraph for each name, what is new and what is gone in colours."""
     lines = []
     for part in parts:
-        lines += ["", part.name if markdown else click.style(part.name, bold=True)]
-        lines += part.lines if markdown else [click.style(line, fg=_COLOURS_OF_CODE[line[0]]) for line in part.lines]
-    return "\n".join(["```diff", *lines[1:], "```"] if markdown else lines[1:])
+        lines += ["", click.style(part.name, bold=True)]
+        lines += [click.style(line, fg=_COLOURS_OF_CODE[line[0]]) for line in part.lines]
+    return "\n".join(lines[1:])
 
 
 def differences_text(parts: tuple[Section, ...]) -> str:

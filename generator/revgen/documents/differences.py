@@ -5,20 +5,45 @@ Rule: a difference is one line; the page is for reviewing, so it says every one 
 
 from __future__ import annotations
 
+import collections.abc
+import dataclasses
+
+from ..differences.code import CodeDifference
 from ..differences.revisions import Differences
 from ..differences.words import Item, sections
 from ..specification.loading import Specification
-from .markdown import sources
+from ..templates.beside_code import render_beside
+from .sources import Source, sources
+
+
+@dataclasses.dataclass(frozen=True)
+class _Section:
+    title: str
+    lines: tuple[_Line, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Line:
+    text: str
+    sources: tuple[tuple[str, tuple[Source, ...]], ...]
 
 
 def differences_markdown(found: Differences, specification: Specification) -> str:
     """The page, without a newline at its end."""
-    lines = [f"# From {found.old} to {found.new}", "", "`!` is required."]
-    for section in sections(found):
-        lines += ["", f"## {section.title}", "", *(f"* {_item(item, specification)}" for item in section.items)]
-    return "\n".join(lines)
+    told = [
+        _Section(section.title, tuple(_line(item, specification) for item in section.items))
+        for section in sections(found)
+    ]
+    return render_beside(__file__, "differences.md", old=found.old, new=found.new, sections=told).rstrip("\n")
 
 
-def _item(item: Item, specification: Specification) -> str:
-    cited = "; ".join(f"{version}: {sources(citations, version, specification)}" for version, citations in item.sources)
-    return f"{item.text} ({cited})" if cited else item.text
+def code_markdown(parts: collections.abc.Iterable[CodeDifference]) -> str:
+    """Code that differs, a paragraph for each name, without a newline at its end."""
+    return render_beside(__file__, "code.md", parts=parts)
+
+
+def _line(item: Item, specification: Specification) -> _Line:
+    return _Line(
+        item.text,
+        tuple((version, sources(specification, version, citations)) for version, citations in item.sources),
+    )

@@ -10,23 +10,14 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from ..adapters.decisions import decisions
-from ..inventory.addresses import address
-from ..inventory.citations import Citation
 from ..inventory.concerns import Area, Concern
 from ..inventory.table import parts
 from ..rendering.formatting import format_python
 from ..specification.loading import Specification
 from ..templates.macros import concern_template, make_environment, render_body
+from .sources import Source, sources
 
 _SUGGESTED = 5
-
-
-@dataclasses.dataclass(frozen=True)
-class Source:
-    """A citation, and the address that it can be read at; None for a policy."""
-
-    citation: Citation
-    address: str | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,10 +83,7 @@ def _variants(specification: Specification, concern: Concern) -> Iterator[Varian
         answer = concern.answers[revision.version]
         lines, code = tuple(parts(concern, answer).values()), _code(specification, concern, revision.version)
         variant = found.setdefault((lines, code), Variant(lines, concern.choices.get(answer.choice, ""), code, {}))
-        schema = specification.schemas[revision.version]
-        variant.sources[revision.version] = tuple(
-            Source(citation, address(citation, revision, schema)) for citation in answer.citations
-        )
+        variant.sources[revision.version] = sources(specification, revision.version, answer.citations)
     yield from found.values()
     given = {answer.choice for answer in concern.answers.values()}
     for choice, meaning in concern.choices.items():

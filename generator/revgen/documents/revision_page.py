@@ -5,161 +5,127 @@ Rule: everything here is in the inputs already, and the page says where. It has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
 
-from ..adapters.messages import Message, messages
+from ..adapters.messages import messages
 from ..inventory.concerns import FOLDER as INVENTORY
-from ..inventory.concerns import Area, Concern
+from ..inventory.concerns import Concern
 from ..inventory.table import parts
 from ..projection.compare import Projection
+from ..projection.plan import Fit
 from ..rendering.output import Output, markdown_output
 from ..schemas.published import PATH as CORRECTIONS
 from ..schemas.revisions import PATH as REVISIONS
 from ..schemas.revisions import Revision
 from ..specification.loading import Specification
 from ..specification.vocabulary import PATH as VOCABULARY
-from .markdown import code, sources
+from ..templates.beside_code import render_beside
 from .matrix import PATH as MATRIX
+from .sources import Source, sources
+
+
+@dataclasses.dataclass(frozen=True)
+class _Answer:
+    """What the revision answers to a concern: a line each part, what the choice means (empty where it is none), the sources."""
+
+    concern: Concern
+    lines: tuple[str, ...]
+    meaning: str
+    sources: tuple[Source, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Changes:
+    """What becomes of the newest vocabulary.
+
+    Attributes:
+        left_out: the members that a type lacks.
+        lacking: a kind, the union that has it elsewhere, and the method that replaces it, if one does.
+        unfitting: the values that do not fit, by place.
+        wrapped: the places where one value becomes a list.
+        filled: a member and the adapter's attribute that fills it, with the types in which it does.
+        adjusted: the answers that decide before all this.
+    """
+
+    left_out: list[tuple[str, tuple[str, ...]]]
+    lacking: list[tuple[str, str, str]]
+    unfitting: list[Fit]
+    wrapped: list[str]
+    filled: list[tuple[tuple[str, str], list[str]]]
+    adjusted: list[_Answer]
+
+    def any(self) -> bool:
+        """Whether anything is changed."""
+        return any(getattr(self, field.name) for field in dataclasses.fields(self))
 
 
 def write_revision_page(specification: Specification, revision: Revision) -> list[Output]:
     """The page of one revision."""
     inputs = specification.inputs_under(REVISIONS, "specs/schemas/", CORRECTIONS, VOCABULARY, f"{INVENTORY}/")
     projection = specification.projections[revision.version]
-    lines = [
-        *_head(specification, revision),
-        *_flags(specification, revision),
-        *_messages(specification, revision, projection),
-        *_changed(specification, revision, projection),
-        *(line for area in specification.areas for line in _area(specification, area, revision.version)),
+    areas = [
+        (area.title, [_answer(specification, concern, revision.version) for concern in area.concerns])
+        for area in specification.areas
     ]
-    return [markdown_output(f"generated/docs/{revision.version}.md", "\n".join(lines), inputs)]
+    answers = [answer for _, listed in areas for answer in listed]
+    text = render_beside(
+        __file__,
+        "revision.md",
+        revision=revision,
+        matrix=MATRIX.rpartition("/")[2],
+        beside=_beside(specification.versions, revision.version),
+        flags=[answer for answer in answers if answer.concern.flag],
+        messages=messages(specification.schemas, revision.version, projection),
+        changes=_changes(projection, [answer for answer in answers if answer.concern.adjusts]),
+        areas=areas,
+    )
+    return [markdown_output(f"generated/docs/{revision.version}.md", text, inputs)]
 
 
-def _head(specification: Specification, revision: Revision) -> Iterator[str]:
-    versions = specification.versions
-    place = versions.index(revision.version)
-    beside = [(versions[place - 1], "before it")] if place else []
-    beside += [(versions[place + 1], "after it")] if place + 1 < len(versions) else []
-    pages = [f"[{version}]({version}.md) came {where}" for version, where in beside]
-    yield f"# {revision.version}"
-    yield ""
-    yield f"[Specification]({revision.pages}) · [schema]({revision.source}) · [all revisions]({MATRIX.rpartition('/')[2]})"
-    yield ""
-    yield f"In Python: `mcp_revisions.{revision.module}`, whose `Adapter` holds what stands here. {'; '.join(pages)}."
-    yield ""
+def _answer(specification: Specification, concern: Concern, version: str) -> _Answer:
+    answer = concern.answers[version]
+    return _Answer(
+        concern,
+        tuple(parts(concern, answer).values()),
+        concern.choices.get(answer.choice, ""),
+        sources(specification, version, answer.citations),
+    )
 
 
-def _flags(specification: Specification, revision: Revision) -> Iterator[str]:
-    flags = [concern for area in specification.areas for concern in area.concerns if concern.flag]
-    if flags:
-        yield "## Flags"
-        yield ""
-        yield "| flag | | question |"
-        yield "| --- | --- | --- |"
-        for concern in flags:
-            yield f"| `{concern.name}` | {_answer(concern, revision.version)} | {concern.question} |"
-        yield ""
+def _beside(versions: tuple[str, ...], version: str) -> list[tuple[str, str]]:
+    """The revisions on either side, each with where it came."""
+    place = versions.index(version)
+    before = [(versions[place - 1], "before")] if place else []
+    return [*before, *((after, "after") for after in versions[place + 1 : place + 2])]
 
 
-def _messages(specification: Specification, revision: Revision, projection: Projection) -> Iterator[str]:
-    listed = messages(specification.schemas, revision.version, projection)
-    kinds = {
-        "Requests of the client": listed.client_requests,
-        "Requests of the server": listed.server_requests,
-        "Requests inside a result": listed.embedded_requests,
-        "Notifications of the client": listed.client_notifications,
-        "Notifications of the server": listed.server_notifications,
-    }
-    if any(kinds.values()):
-        yield "## Messages"
-        yield ""
-    for title, found in kinds.items():
-        if found:
-            yield f"{title}:"
-            yield ""
-            yield from (_message(message, revision) for message in found)
-            yield ""
+def _changes(projection: Projection, adjusted: list[_Answer]) -> _Changes:
+    fits = {fit.place: fit for function in projection.objects for fit in function.fits if fit.check is not None}
+    return _Changes(
+        left_out=sorted(
+            {function.type_name: function.lacks for function in projection.objects if function.lacks}.items()
+        ),
+        lacking=_lacking(projection),
+        unfitting=[fit for _, fit in sorted(fits.items())],
+        wrapped=sorted({fit.place for function in projection.objects for fit in function.fits if fit.wrapped}),
+        filled=_filled(projection),
+        adjusted=adjusted,
+    )
 
 
-def _message(message: Message, revision: Revision) -> str:
-    result = f" → [{message.result}]({revision.link(message.result)})" if message.result else ""
-    return f"* `{message.method}`: [{message.definition}]({revision.link(message.definition)}){result}"
-
-
-def _changed(specification: Specification, revision: Revision, projection: Projection) -> Iterator[str]:
-    concerns = [concern for area in specification.areas for concern in area.concerns]
-    paragraphs = {
-        "Left out, since the revision does not define it:": _left_out(projection),
-        "Kinds of a union that it does not have:": _lacking(projection),
-        "Values that it does not take:": _unfitting(projection),
-        "Filled, where a handler says nothing and the revision requires it:": _filled(projection),
-        "Decided before anything is left out:": [
-            f"* `{concern.adjusts}`: {_choice(concern, revision.version)}" for concern in concerns if concern.adjusts
-        ],
-    }
-    if any(paragraphs.values()):
-        yield "## What is changed on the way"
-        yield ""
-        yield "Handlers speak the newest vocabulary; this is what becomes of it here."
-        yield ""
-    for title, lines in paragraphs.items():
-        if lines:
-            yield from (title, "", *lines, "")
-
-
-def _left_out(projection: Projection) -> list[str]:
-    members = {function.type_name: function.lacks for function in projection.objects if function.lacks}
-    return [f"* `{name}`: {code(lacks)}" for name, lacks in sorted(members.items())]
-
-
-def _lacking(projection: Projection) -> list[str]:
-    lines = []
+def _lacking(projection: Projection) -> list[tuple[str, str, str]]:
+    found = set()
     for union in projection.unions:
         methods = {replacement.type_name: replacement.method for replacement in union.replacements}
-        for member in union.lacks:
-            instead = f"replaced, see `{methods[member]}`" if member in methods else "cannot be sent"
-            lines.append(f"* `{member}` in `{union.type_name}`: {instead}")
-    return sorted(set(lines))
+        found |= {(member, union.type_name, methods.get(member, "")) for member in union.lacks}
+    return sorted(found)
 
 
-def _unfitting(projection: Projection) -> list[str]:
-    becomes = {"refused": "an error", "left out": "left out", "items": "left out of the list"}
-    fits = {fit.place: fit for function in projection.objects for fit in function.fits if fit.check is not None}
-    lines = []
-    for place, fit in sorted(fits.items()):
-        if fit.method:
-            lines.append(f"* `{place}`: replaced, see `{fit.method}`")
-        else:
-            lines.append(f"* `{place}`: {becomes[fit.otherwise]}")
-    wrapped = sorted({fit.place for function in projection.objects for fit in function.fits if fit.wrapped})
-    return [*lines, *(f"* `{place}`: one becomes a list" for place in wrapped)]
-
-
-def _filled(projection: Projection) -> list[str]:
+def _filled(projection: Projection) -> list[tuple[tuple[str, str], list[str]]]:
     fills = {
         (function.type_name, fill.member): fill.expression for function in projection.objects for fill in function.fills
     }
-    by_answer: dict[str, list[str]] = {}
+    by_answer: dict[tuple[str, str], list[str]] = {}
     for (name, member), expression in sorted(fills.items()):
-        by_answer.setdefault(f"`{member}`, see `{expression.removeprefix('self.')}`", []).append(name)
-    return [f"* {answer}, in {code(names)}" for answer, names in by_answer.items()]
-
-
-def _area(specification: Specification, area: Area, version: str) -> Iterator[str]:
-    yield f"## {area.title}"
-    yield ""
-    for concern in area.concerns:
-        cited = sources(concern.answers[version].citations, version, specification)
-        answer = _choice(concern, version) if concern.kind == "choice" else _answer(concern, version)
-        yield f"* `{concern.name}`: {concern.question}<br>{answer}<br>{cited}"
-    yield ""
-
-
-def _answer(concern: Concern, version: str) -> str:
-    lines = [f"**{line}**" for line in parts(concern, concern.answers[version]).values()]
-    return ", ".join(lines).replace("|", "\\|") or "**none**"
-
-
-def _choice(concern: Concern, version: str) -> str:
-    return f"{_answer(concern, version)}: {concern.choices[concern.answers[version].choice]}"
+        by_answer.setdefault((member, expression.removeprefix("self.")), []).append(name)
+    return list(by_answer.items())

@@ -32,6 +32,10 @@ class Cell:
     changed: bool
     citations: tuple[Citation, ...]
 
+    def marks(self, line: Line) -> bool:
+        """Whether one of its lines is to be shown as changed: where only the order changed, none differs on its own, and each is."""
+        return line.changed or (self.changed and not any(other.changed for other in self.lines))
+
 
 @dataclasses.dataclass(frozen=True)
 class Row:

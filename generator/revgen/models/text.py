@@ -21,6 +21,7 @@ from datamodel_code_generator.format import Formatter
 
 from ..rendering.formatting import laid_out
 from ..schemas.normal_form import Schema
+from ..templates.beside_code import render_beside
 from ..templates.macros import LINE_LENGTH
 from .docstrings import Docstrings
 from .preparation import Preparation
@@ -39,27 +40,6 @@ _IMPORTS = (
     "typing.TypeAlias",
 )
 """What our templates use beside what the generator finds in annotations."""
-
-_LAZILY = '''
-_NAMES = frozenset(__all__)
-
-
-def __getattr__(name: str) -> object:
-    """Import an attribute when it is first asked for."""
-    if name not in _NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    module, there = _ELSEWHERE.get(name, ("models", name))
-    value = getattr(import_module(f".{module}", __name__), there)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """The public names, imported or not."""
-    return list(__all__)
-'''
 
 
 def render_models(
@@ -142,22 +122,21 @@ def render_package(
         raise ValueError(f"'{clash[0]}' is a definition, so the package cannot have another attribute of that name")
     elsewhere = {name: (module, name) for name, module in attributes.items()}
     elsewhere |= {name: ("models", written) for name, written in names.items() if name != written}
-    lines = [
-        header,
-        f'"""{docstring}"""',
-        "from __future__ import annotations",
-        "from typing import TYPE_CHECKING",
-        "if TYPE_CHECKING:",
-        *(f"    from .{module} import {name} as {name}" for name, module in sorted(attributes.items())),
-        *(
-            f"    from .models import {written} as {name if name.isidentifier() and not keyword.iskeyword(name) else written}"
-            for name, written in names.items()
-        ),
-        f"__all__ = {json.dumps(sorted([*names, *attributes]))}",
-        f"_ELSEWHERE = {dict(sorted(elsewhere.items()))}",
-        '"""Attributes that `models` does not have under their name: submodule, and name there."""',
-    ]
-    return laid_out("\n".join(lines) + _LAZILY)
+    text = render_beside(
+        __file__,
+        "package.py",
+        header=header,
+        docstring=docstring,
+        attributes=sorted(attributes.items()),
+        definitions=[(written, name if _is_usable(name) else written) for name, written in names.items()],
+        exported=sorted([*names, *attributes]),
+        elsewhere=dict(sorted(elsewhere.items())),
+    )
+    return laid_out(text)
+
+
+def _is_usable(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _trimmed(text: str, constants: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The files that rendering depends on, as digests: inputs, the generator's own modules, and the versions of its tools.
+"""The files that rendering depends on, as digests: inputs, the generator's own modules and templates, and the versions of its tools.
 
 Rule: what changes no byte of the output is left out, so an input counts by what it says and not by its comments.
 """
@@ -18,13 +18,14 @@ _INPUT_FOLDERS = ("specs", "templates")
 _INPUT_SUFFIXES = (".yaml", ".json", ".txt", ".jinja", ".jinja2")
 # The bytes of the output depend on these versions.
 _TOOLS = ("black", "datamodel-code-generator", "jinja2")
-# What only shows things, and renders none.
-_OUTSIDE_OF_RENDERING = ("__main__.py", "main.py", "commands")
+_GENERATOR_SUFFIXES = (".py", ".jinja")
+# What only shows things, and renders none; and the inputs that a wheel carries, which are a root of their own.
+_OUTSIDE_OF_RENDERING = ("__main__.py", "main.py", "commands", "inputs")
 
 
 @dataclasses.dataclass(frozen=True)
 class Inputs:
-    """Digests of the input files and of the generator's own modules, by path, and the versions of the tools."""
+    """Digests of the input files and of the generator's own modules and templates, by path, and the versions of the tools."""
 
     files: dict[str, str]
     generator: dict[str, str]
@@ -63,7 +64,9 @@ def read_inputs(root: pathlib.Path) -> Inputs:
     )
     package = pathlib.Path(__file__).parents[1]
     modules = sorted(
-        path for path in package.rglob("*.py") if path.relative_to(package).parts[0] not in _OUTSIDE_OF_RENDERING
+        path
+        for path in package.rglob("*")
+        if path.suffix in _GENERATOR_SUFFIXES and path.relative_to(package).parts[0] not in _OUTSIDE_OF_RENDERING
     )
     return Inputs(
         files={path.relative_to(root).as_posix(): _digest(path) for path in files},

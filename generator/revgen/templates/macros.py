@@ -1,4 +1,4 @@
-"""Templates: the one Jinja environment, what a macro may be, and how its body is obtained.
+"""Templates: the Jinja environment of `templates/`, what a macro may be, and how its body is obtained.
 
 Rule: a macro is the text of one choice and sees nothing but its arguments, never the revision. Which macro is called is decided by an
 answer's name; that the names fit is checked here before anything is rendered.
