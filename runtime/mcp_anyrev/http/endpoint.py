@@ -31,7 +31,7 @@ from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.http.resumption import Streams
 from mcp_anyrev.http.session_streams import SessionStreams
 from mcp_anyrev.messages import parse
-from mcp_anyrev.principal import Principal
+from mcp_anyrev.principal import Principal, name_of
 from mcp_anyrev.server.core import Core
 
 
@@ -87,9 +87,8 @@ class Endpoint:
             elif session is None:
                 raise _no_session(adapter, name)
             for message in messages:
-                if (
-                    "method" in message
-                ):  # its params may be left out, but a header may have to repeat one of their members
+                # The params may be left out, but a header may have to repeat one of their members.
+                if "method" in message:
                     adapter.check_headers(headers, message)
             queue = Queue(self._limits.queue, resumable=adapter.event_ids and session is not None)
             conversation = Conversation(
@@ -135,11 +134,10 @@ class Endpoint:
         self, headers: Mapping[str, str], principal: Principal | None
     ) -> tuple[str | None, Session | None]:
         """The name of the session that a request gives, and the session of that name."""
-        whose = None if principal is None else principal.name
         for known in self._session_headers:
             name = headers.get(known)
             if name is not None:
-                session = await self._core.sessions.find(name, whose)
+                session = await self._core.sessions.find(name, name_of(principal))
                 return name, None if session is None or session.is_connection else session
         return None, None
 

@@ -32,14 +32,13 @@ class Replies:
     """Makes them.
 
     Args:
-        settings: when a stream is opened and kept alive, and when a client comes back.
+        settings: when a stream is opened and kept alive.
         streams: those that can be taken up again.
     """
 
     def __init__(self, settings: Settings, streams: Streams) -> None:
         self.head_delay = settings.head_delay_seconds
         self.silence = settings.keep_alive_seconds
-        self.retry = round(settings.retry_seconds * 1000)
         self.streams = streams
 
     async def reply(
@@ -132,7 +131,7 @@ class _StandingBy:
         its, retry = named(conversation.session), None
         released = queue.retry is not None
         if conversation.adapter.closes_to_be_polled:
-            retry = self._replies.retry if queue.retry is None else queue.retry
+            retry = streams.retry if queue.retry is None else queue.retry
         stream, opening = await streams.begin(its, conversation.session.principal, retry)
         self._kept = True
         self._watching.cancel()

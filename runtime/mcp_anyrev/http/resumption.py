@@ -35,12 +35,14 @@ class Streams:
     Attributes:
         hub: what carries them.
         often: after how many messages a reader says how far it has got, if somebody writes on another worker.
+        retry: after how many milliseconds a client takes a stream up again that ended early, where nothing else is said.
     """
 
     def __init__(self, core: Core) -> None:
         limit = core.settings.limits.queue
         self.hub = core.hub
         self.often = max(1, limit // 4)
+        self.retry = round(core.settings.retry_seconds * 1000)
         self._bus = core.bus
         self._limit = limit
         self._patience = core.settings.kept_seconds

@@ -41,7 +41,6 @@ class SessionStreams:
         self._streams = streams
         self._most = settings.limits.streams_of_session
         self._silence = settings.keep_alive_seconds
-        self._retry = round(settings.retry_seconds * 1000)
 
     async def serve(self, adapter: Adapter, session: Session, last_event: str | None, request: HttpRequest) -> None:
         """Serve one GET until its stream ends or nobody is there.
@@ -62,7 +61,7 @@ class SessionStreams:
             if found is None:
                 self._end_oldest(session)
                 its = named(session, of_session=True)
-                retry = self._retry if adapter.closes_to_be_polled else None
+                retry = self._streams.retry if adapter.closes_to_be_polled else None
                 stream, opening = await self._streams.begin(its, session.principal, retry)
                 after = "" if opening is None else opening.position
             else:
