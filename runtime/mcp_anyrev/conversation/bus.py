@@ -32,9 +32,14 @@ MISSED = "missed"
 OWNER = "server"
 """Whose budget of the hub a server's own topics count against."""
 
+_ANYTHING = to_json({MISSED: None})
+
 _WAIT_SECONDS = 60.0
 _READY_SECONDS = 5.0
+_FIRST_PAUSE_SECONDS = 0.1
 _LONGEST_PAUSE_SECONDS = 10.0
+_MOST_PENDING = 10_000
+"""How many messages wait to be told at once; where there are more, all others are told that anything may have changed."""
 
 
 class Bus:
@@ -102,7 +107,7 @@ class Bus:
             await self._hub.publish(_topic_of(worker), to_json(message))
 
     def say_soon(self, message: JsonObject) -> None:
-        """Tell all workers, from any thread. What is said several times at once is told once.
+        """Tell all workers, from any thread. What is said several times at once is told once; it waits until it can be told.
 
         Where this worker has not begun to listen, it has told nobody about anything yet, and nothing happens.
         """
@@ -116,45 +121,55 @@ class Bus:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._hub.close(self._topics[1])
+        try:
+            await self._hub.close(self._topics[1])
+        except Unavailable as reason:
+            log.error("the hub keeps the messages to this worker for a while: %s", reason)
 
     def _collect(self, message: bytes) -> None:
-        self._pending[message] = None
+        if len(self._pending) >= _MOST_PENDING:
+            log.warning("more than %d changes at once are told as one: anything may have changed", _MOST_PENDING)
+            self._pending = {_ANYTHING: None}
+        if _ANYTHING not in self._pending:
+            self._pending[message] = None
         if self._sending is None or self._sending.done():
             self._sending = asyncio.ensure_future(self._send())
 
     async def _send(self) -> None:
+        pause = 0.0
         while self._pending:
-            pending, self._pending = self._pending, {}
-            for message in pending:
-                try:
-                    await self._hub.publish(self._topics[0], message)
-                except Exception:
-                    log.exception("a message to all workers was lost")
-                await asyncio.sleep(0)  # so that whoever hears it can keep up
+            message = next(iter(self._pending))
+            del self._pending[message]  # said again from now on, it is told again
+            try:
+                await self._hub.publish(self._topics[0], message)
+                pause = 0.0
+            except Exception:
+                pause = min(max(2 * pause, _FIRST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
+                log.exception("a change cannot be told to all workers; trying again in %g s", pause)
+                self._collect(message)
+            await asyncio.sleep(pause)  # so that whoever hears it can keep up
 
     async def _listen(self, topic: Key, ready: asyncio.Event) -> None:
-        position, pause = "", 0.0
+        position, pause, lost = "", 0.0, False
         while True:
             try:
                 if not position:
                     position = await self._hub.open(topic, owner=OWNER)
                 ready.set()
+                if lost:
+                    log.error("messages of other workers were lost, since they were not kept until this one read them")
+                    await self._tell(MISSED, None)
+                    lost = False
                 reading = await self._hub.read(topic, position, _WAIT_SECONDS)
                 pause = 0.0
-                if reading is None:
-                    position = ""
-                    continue
-                if reading.missed:
-                    log.error("messages of other workers were lost, since this one did not listen for too long")
-                    await self._tell(MISSED, None)
-                position = reading.position
-                for message in reading.messages:
+                lost = reading is None or reading.missed
+                position = "" if reading is None else reading.position
+                for message in () if reading is None else reading.messages:
                     await self._heard(message.body)
             except Exception:
                 log.exception("the hub cannot be listened to; trying again in %g s", pause)
                 await asyncio.sleep(pause)
-                pause = min(max(2 * pause, 0.1), _LONGEST_PAUSE_SECONDS)
+                pause = min(max(2 * pause, _FIRST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
 
     async def _heard(self, body: bytes) -> None:
         try:

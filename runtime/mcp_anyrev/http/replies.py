@@ -8,8 +8,11 @@ Specification: basic/transports/streamable-http#receiving-messages
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mcp_contract import Busy, Unavailable
 
 from mcp_anyrev.conversation.at_once import Resumed
 from mcp_anyrev.events import KEEP_ALIVE, event
@@ -22,10 +25,22 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.outcomes import Response
     from mcp_anyrev.http.request import HttpRequest
     from mcp_anyrev.http.resumption import Streams
+    from mcp_anyrev.http.streams import Named, Stream
     from mcp_anyrev.settings import Settings
+    from mcp_anyrev.storage.protocols import Message
+
+log = logging.getLogger("mcp_anyrev.server")
 
 Work = Coroutine[Any, Any, "Response | None"]
 """What makes the response; None where nobody wants one any longer."""
+
+
+class _Begun(NamedTuple):
+    """A stream that can be taken up again, before anybody reads it."""
+
+    its: Named
+    stream: Stream
+    opening: Message | None
 
 
 class Replies:
@@ -109,10 +124,11 @@ class _StandingBy:
         queue, request, adapter = self._queue, self._request, self._conversation.adapter
         await queue.wait(self._replies.head_delay)
         self._streaming = True
+        begun = await self._begun() if queue.resumable else None
         try:
             await request.open(OK, {**STREAM_HEADERS, **adapter.stream_headers})
-            if queue.resumable:
-                await self._write_kept()
+            if begun is not None:
+                await self._write_kept(*begun)
                 return
             while True:
                 while queue:
@@ -124,15 +140,23 @@ class _StandingBy:
         except ConnectionError:
             self._leave()
 
-    async def _write_kept(self) -> None:
-        """Write on a stream that can be taken up again, and read it out as long as the client is there."""
-        conversation, queue, request, streams = self._conversation, self._queue, self._request, self._replies.streams
+    async def _begun(self) -> _Begun | None:
+        """A stream that can be taken up again; None where none can be kept, so that one has to do that cannot."""
+        conversation, queue, streams = self._conversation, self._queue, self._replies.streams
         assert conversation.session is not None  # only in a session streams are resumable
         its, retry = named(conversation.session), None
-        released = queue.retry is not None
         if conversation.adapter.closes_to_be_polled:
             retry = streams.retry if queue.retry is None else queue.retry
-        stream, opening = await streams.begin(its, conversation.session.principal, retry)
+        try:
+            return _Begun(its, *await streams.begin(its, conversation.session.principal, retry))
+        except (Busy, Unavailable) as reason:
+            log.warning("a stream cannot be taken up again if it breaks: %s", reason)
+            return None
+
+    async def _write_kept(self, its: Named, stream: Stream, opening: Message | None) -> None:
+        """Write on a stream that can be taken up again, and read it out as long as the client is there."""
+        conversation, queue, request, streams = self._conversation, self._queue, self._request, self._replies.streams
+        released = queue.retry is not None
         self._kept = True
         self._watching.cancel()
         reader = streams.reader(its.topic, request, its.numbered)

@@ -7,11 +7,12 @@ Specification: basic/transports#resumability-and-redelivery
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mcp_contract import Json
+from mcp_contract import Json, Unavailable
 
 from mcp_anyrev.http.streams import LEFT, READING, RELEASE, Named, Reader, Stream, named, opening
 from mcp_anyrev.principal import owner_of
@@ -128,14 +129,16 @@ class Streams:
             del self._read[reader.topic]
             self._attend(reader.topic, False)
             if reader.elsewhere:
-                await self._bus.say({LEFT: reader.topic})
+                with contextlib.suppress(Unavailable):  # it is in the log, and whoever writes has only so much patience
+                    await self._bus.say({LEFT: reader.topic})
 
     async def close(self, topic: Key) -> None:
         """Forget a stream, and whoever reads it leaves."""
         stream = self._written.pop(topic, None)
         if stream is not None:
             stream.abandon()
-        await self.hub.close(topic)
+        with contextlib.suppress(Unavailable):  # the hub forgets it by itself
+            await self.hub.close(topic)
 
     def _attend(self, topic: Key, attended: bool) -> None:
         stream = self._written.get(topic)

@@ -16,6 +16,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from mcp_contract import Busy, Unavailable
+
 from mcp_anyrev.events import KEEP_ALIVE, event, opening_event
 from mcp_anyrev.storage.keys import Key, key, name_of
 from mcp_anyrev.storage.protocols import Message
@@ -209,7 +211,8 @@ class Stream:
         except Exception as reason:
             log.error("a stream was ended, since its messages cannot be kept: %s", reason)
             self.abandon()
-            await self._hub.close(self.topic)
+            with contextlib.suppress(Unavailable):
+                await self._hub.close(self.topic)
 
     async def _read_in_time(self) -> bool:
         """Wait until there is room for another message; False where nothing moved for too long."""
@@ -292,6 +295,9 @@ class Reader:
             ended = self._leaving or await self._read(after, silence)
         except ConnectionError:
             self.gone = True
+        except (Busy, Unavailable) as reason:
+            log.error("a stream was ended, since it cannot be read: %s", reason)
+            ended = True
         except asyncio.CancelledError:
             if not self._leaving or self._task is None or self._task.uncancel():
                 raise

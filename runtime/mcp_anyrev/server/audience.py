@@ -10,11 +10,12 @@ Specification: basic/transports#multiple-connections
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from mcp_contract import Json, JsonObject
+from mcp_contract import Json, JsonObject, Unavailable
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.bus import MISSED
@@ -202,7 +203,8 @@ class Audience:
 
     async def lost_reader(self, stream: SessionStream) -> None:
         """Somebody read a stream, and does no longer; another one of the session may be told instead."""
-        await self._bus.say({_STREAM: [stream.session.name, stream.name, self._bus.worker, False]})
+        with contextlib.suppress(Unavailable):  # it is in the log, and nobody reads that stream on any other worker
+            await self._bus.say({_STREAM: [stream.session.name, stream.name, self._bus.worker, False]})
 
     def leave(self, stream: SessionStream) -> None:
         """Use a stream no longer."""

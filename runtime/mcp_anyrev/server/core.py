@@ -36,8 +36,10 @@ from mcp_anyrev.server.offers import Offer, announced
 from mcp_anyrev.server.quota import Quota
 from mcp_anyrev.server.subscriptions import Subscriptions
 from mcp_anyrev.settings import Settings
+from mcp_anyrev.storage.guarded import GuardedHub, GuardedStore
 from mcp_anyrev.storage.keys import key
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
+from mcp_anyrev.storage.protocols import Hub, SessionStore
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -68,15 +70,8 @@ class Core:
         self.registry = registry
         self.settings = settings
         self.adapters = AdapterSet.default() if settings.revisions is None else AdapterSet(settings.revisions)
-        self.store = settings.store or MemoryStore(
-            total_bytes=limits.stored_bytes, owner_bytes=limits.stored_bytes_of_principal
-        )
-        self.hub = settings.hub or MemoryHub(
-            topic_messages=_QUEUES_KEPT * limits.queue,
-            seconds=settings.kept_seconds,
-            total_bytes=limits.kept_bytes,
-            owner_bytes=limits.kept_bytes_of_principal,
-        )
+        self.store = _store(settings)
+        self.hub = _hub(settings)
         self.sessions = Sessions(self.store, settings.session_ttl_seconds)
         self.bus = Bus(self.hub, registry.name)
         self.in_flight = InFlight(self.bus, limits.call_seconds)
@@ -224,6 +219,25 @@ class Core:
         conversation.session = await conversation.session.change(agree)
         if conversation.session is not None:
             await self.bus.say({SESSION: conversation.session.name})
+
+
+def _store(settings: Settings) -> SessionStore:
+    if settings.store is not None:
+        return GuardedStore(settings.store)
+    limits = settings.limits
+    return MemoryStore(total_bytes=limits.stored_bytes, owner_bytes=limits.stored_bytes_of_principal)
+
+
+def _hub(settings: Settings) -> Hub:
+    if settings.hub is not None:
+        return GuardedHub(settings.hub)
+    limits = settings.limits
+    return MemoryHub(
+        topic_messages=_QUEUES_KEPT * limits.queue,
+        seconds=settings.kept_seconds,
+        total_bytes=limits.kept_bytes,
+        owner_bytes=limits.kept_bytes_of_principal,
+    )
 
 
 async def _answers(asked: Awaitable[object]) -> bool:
