@@ -131,7 +131,7 @@ class Settings:
         page_size: the most things in one page of a list.
         limits: what one client may use up.
         principal: from the head of a request to who sent it, a `Principal` or only a name; None for nobody in particular. It may be
-            async. It refuses by raising `Unauthorized` or `Forbidden`; see `BearerVerifier` for a ready one.
+            async; if it is not, it runs in a thread. It refuses by raising `Unauthorized` or `Forbidden`; see `BearerVerifier` for a ready one.
         protected_resource: what is told of who gives out tokens for this server, at its well-known address.
 
     Raises:

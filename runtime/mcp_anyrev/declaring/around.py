@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_contract import Declaration, JsonObject
 
 from mcp_anyrev.declaring.dependencies import set_lifespan_value
+from mcp_anyrev.declaring.results import UnusableResult, json_text
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
@@ -54,16 +55,26 @@ def surrounded(path: Sequence[Registry], values: Mapping[Registry, Any], work: P
     owner = path[-1]
     if owner in values:
         work = _with_value(values[owner], work)
-    for registry in reversed(path):
-        for hook in reversed(registry.hooks):
-            work = _within(hook, work)
-    return work
+    hooks = [hook for registry in path for hook in registry.hooks]
+    for hook in reversed(hooks):
+        work = _within(hook, work)
+    return _checked(work) if hooks else work
 
 
 def _with_value(value: Any, work: Proceed) -> Proceed:
     def run(invocation: Invocation) -> Awaitable[JsonObject]:
         set_lifespan_value(value)
         return work(invocation)
+
+    return run
+
+
+def _checked(work: Proceed) -> Proceed:
+    async def run(invocation: Invocation) -> JsonObject:
+        result = json_text(await work(invocation))[0]
+        if not isinstance(result, dict):
+            raise UnusableResult("the result that leaves a hook is an object")
+        return result
 
     return run
 

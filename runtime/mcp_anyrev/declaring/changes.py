@@ -9,7 +9,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
+
+from mcp_anyrev.user_code import called
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -54,7 +57,8 @@ class Watchers:
     def tell(self, change: Change) -> None:
         """Tell all of them; one that fails does not keep it from the others."""
         for callback in self._callbacks:
-            try:
-                callback(change)
-            except Exception:
-                log.exception("telling of a change failed")
+            called(partial(callback, change), _failed)
+
+
+def _failed(error: Exception) -> None:
+    log.error("telling of a change failed", exc_info=error)

@@ -1,7 +1,8 @@
 """Values that a handler needs and no client sends: made for one call by functions that may need more of the like.
 
 Rule: what is missing or circular is found when the handler is declared. Within a call each provider runs once; what it has opened is
-closed when the call ends, in reverse order, however it ends. What is not async runs in the thread of the call, where it can wait.
+closed when the call ends, in reverse order, however it ends. A provider is told of a failure, and may put another in its place, but it
+cannot make it a success. What is not async runs in the thread of the call, where it can wait.
 """
 
 from __future__ import annotations
@@ -10,14 +11,22 @@ import asyncio
 import inspect
 import logging
 import typing
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mcp_anyrev.declaring.threads import CallThread
 from mcp_anyrev.exchange import Exchange
+from mcp_anyrev.user_code import called
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -176,21 +185,32 @@ class Provided:
         if inspect.iscoroutinefunction(provider):
             return await provider(**given)
         if inspect.isasyncgenfunction(provider):
-            return await self._stack.enter_async_context(asynccontextmanager(provider)(**given))
+            return await self._opened(asynccontextmanager(provider)(**given))
         if inspect.isgeneratorfunction(provider):
-            return await self._entered(contextmanager(provider)(**given))
+            return await self._opened(_InThread(contextmanager(provider)(**given), self._thread))
         if inspect.isasyncgenfunction(inspect.unwrap(provider)):  # decorated as a context manager already
-            return await self._stack.enter_async_context(provider(**given))
+            return await self._opened(provider(**given))
         value = await self._thread.run(provider, **given)
         if inspect.isgeneratorfunction(inspect.unwrap(provider)):
-            return await self._entered(value)
+            return await self._opened(_InThread(value, self._thread))
         return value
 
-    async def _entered(self, manager: AbstractContextManager[Any]) -> Any:
-        return await self._stack.enter_async_context(_InThread(manager, self._thread))
+    async def _opened(self, manager: AbstractAsyncContextManager[Any]) -> Any:
+        value = await manager.__aenter__()
+        self._stack.push_async_exit(_leaving(manager))
+        return value
 
 
-class _InThread:
+def _leaving(manager: AbstractAsyncContextManager[Any]) -> Callable[..., Awaitable[None]]:
+    """What leaves a context manager, and hides nothing of what was raised in it."""
+
+    async def leave(*raised: Any) -> None:
+        await manager.__aexit__(*raised)
+
+    return leave
+
+
+class _InThread(AbstractAsyncContextManager[Any]):
     """A context manager that is entered and left in the thread of a call."""
 
     def __init__(self, manager: AbstractContextManager[Any], thread: CallThread) -> None:
@@ -205,9 +225,8 @@ class _InThread:
             self._thread.start(self._leave)
             raise
 
-    async def __aexit__(self, *raised: Any) -> bool | None:
-        left: bool | None = await self._thread.run(self._manager.__exit__, *raised)
-        return left
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._thread.run(self._manager.__exit__, *raised)
 
     def _enter(self) -> Any:
         value = self._manager.__enter__()
@@ -216,7 +235,8 @@ class _InThread:
 
     def _leave(self) -> None:
         if self._entered:
-            try:
-                self._manager.__exit__(None, None, None)
-            except Exception:
-                log.exception("closing what a dependency had opened for a call that was given up failed")
+            called(partial(self._manager.__exit__, None, None, None), _not_closed)
+
+
+def _not_closed(error: Exception) -> None:
+    log.error("closing what a dependency had opened for a call that was given up failed", exc_info=error)

@@ -1,20 +1,24 @@
 """The lifespans of a server's registries: entered when it starts, left when it stops.
 
 Rule: once for a server, however many addresses it has, when it starts. One task enters and leaves them, since some context managers
-insist on that.
+insist on that. Whatever they raise is told to who starts and stops the server, and ends nothing else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
+from mcp_anyrev.user_code import awaited, raised
+
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
 
+log = logging.getLogger("mcp_anyrev.server")
 
 Lifespan = Callable[["Registry"], AbstractAsyncContextManager[Any]]
 """From a registry to what is entered when a server of it starts."""
@@ -75,17 +79,22 @@ class Lifespans:
 
     async def _run(self, entered: asyncio.Future[None], leave: asyncio.Event) -> None:
         try:
-            async with AsyncExitStack() as stack:
-                for registry in self._registry.family():
-                    if registry.lifespan is not None and registry not in self._values:
-                        manager = registry.lifespan(registry)
-                        self._values[registry] = await stack.enter_async_context(manager)
-                entered.set_result(None)
-                await leave.wait()
+            await awaited(self._live(entered, leave), raised)
         except Exception as error:
             if entered.done():
+                if not leave.is_set():
+                    log.exception("a lifespan ended before the server did")
                 raise
             self._task = self._entered = None
             entered.set_exception(error)
         finally:
             self._values.clear()
+
+    async def _live(self, entered: asyncio.Future[None], leave: asyncio.Event) -> None:
+        async with AsyncExitStack() as stack:
+            for registry in self._registry.family():
+                if registry.lifespan is not None and registry not in self._values:
+                    manager = registry.lifespan(registry)
+                    self._values[registry] = await stack.enter_async_context(manager)
+            entered.set_result(None)
+            await leave.wait()

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
+from mcp_anyrev.user_code import called, raised
+
 _IDLE_SECONDS = 10.0
 
 
@@ -30,9 +32,7 @@ class _Step(NamedTuple):
         if not self.future.set_running_or_notify_cancel():
             return
         try:
-            result = self.work()
-        except StopIteration:  # it would end the coroutine that waits for it, in silence
-            self.future.set_exception(RuntimeError("it raised StopIteration"))
+            result = called(self.work, raised)
         except BaseException as error:
             self.future.set_exception(error)
         else:

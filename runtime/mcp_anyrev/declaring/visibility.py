@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Collection
 
 from mcp_anyrev.principal import Principal
+from mcp_anyrev.user_code import called
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -45,8 +46,9 @@ def holds(condition: Condition, principal: Principal | None) -> bool:
     """Does somebody meet a condition?"""
     if isinstance(condition, frozenset):
         return condition <= (frozenset() if principal is None else frozenset(principal.scopes))
-    try:
-        return bool(condition(principal))
-    except Exception:
-        log.exception("who sees something could not be told, so it is not shown")
-        return False
+    return called(lambda: bool(condition(principal)), _not_shown)
+
+
+def _not_shown(error: Exception) -> bool:
+    log.error("who sees something could not be told, so it is not shown", exc_info=error)
+    return False

@@ -16,7 +16,7 @@ from pydantic_core import to_json
 from mcp_anyrev.conversation.conversation import refusal
 from mcp_anyrev.http.cross_origin import CrossOrigin
 from mcp_anyrev.http.hosts_and_origins import HostsAndOrigins
-from mcp_anyrev.http.principals import recognised
+from mcp_anyrev.http.principals import Recognition
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.http.responses import JSON_HEADERS, OK, Responses
 from mcp_anyrev.principal import Principal
@@ -40,7 +40,7 @@ class Front:
         settings = core.settings
         self._core = core
         self._names = HostsAndOrigins(settings.allowed_hosts, settings.allowed_origins)
-        self._recognise = settings.principal
+        self._recognise = None if settings.principal is None else Recognition(settings.principal, core.recognising)
         self._resource = settings.protected_resource
         self.responses = Responses(self._resource)
         headers = (adapter.session_header for adapter in core.adapters.by_version.values())
@@ -59,8 +59,8 @@ class Front:
         """
         head, principal = request.head, None
         try:
-            if self._core.closed:
-                raise Unavailable("this server has been closed")
+            if not self._core.running:
+                raise Unavailable("this server does not run now")
             self._names.check(head.headers)
             origin = head.headers.get("origin")
             if origin is not None:
@@ -68,7 +68,7 @@ class Front:
                     return self._cross_origin.preflight(head.headers)
                 request.more = self._cross_origin.headers(origin)
             if self._recognise is not None and not to_all:
-                principal = await recognised(self._recognise, head)
+                principal = await self._recognise(head)
             return await answer(request, principal)
         except ProtocolError as error:  # too early to know more than the head
             return self._refused(head, error)

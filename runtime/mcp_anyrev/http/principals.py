@@ -1,6 +1,7 @@
 """Who sends a request, as the application recognises them.
 
-Rule: whatever cannot tell who sends a request lets nobody in; what went wrong is for the log.
+Rule: whatever cannot tell who sends a request lets nobody in; what went wrong is for the log. What is not async may wait, so it runs in
+a thread.
 Specification: basic/authorization#token-handling
 """
 
@@ -8,28 +9,52 @@ from __future__ import annotations
 
 import inspect
 import logging
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
 
-from mcp_contract import Forbidden, Unauthorized
+from mcp_contract import ProtocolError, Unauthorized
 
 from mcp_anyrev.head import Head
 from mcp_anyrev.principal import Principal, Recognise
+from mcp_anyrev.user_code import awaited
+
+if TYPE_CHECKING:
+    from mcp_anyrev.declaring.threads import Threads
 
 log = logging.getLogger("mcp_anyrev.server")
 
 
-async def recognised(recognise: Recognise, head: Head) -> Principal | None:
-    """Who sends a request.
+class Recognition:
+    """Finds out who sends a request.
 
-    Raises:
-        Unauthorized: nobody that is let in, or it could not be found out.
-        Forbidden: somebody who may not do this.
+    Args:
+        recognise: knows it.
+        threads: where it runs if it is not async.
     """
-    try:
-        found = recognise(head)
+
+    def __init__(self, recognise: Recognise, threads: Threads) -> None:
+        called = recognise if inspect.isroutine(recognise) else getattr(recognise, "__call__", recognise)  # noqa: B004
+        self._waits = inspect.iscoroutinefunction(recognise) or inspect.iscoroutinefunction(called)
+        self._recognise = recognise
+        self._threads = threads
+
+    async def __call__(self, head: Head) -> Principal | None:
+        """Who sends a request.
+
+        Raises:
+            Unauthorized: nobody that is let in, or it could not be found out.
+            ProtocolError: any other refusal of the application's.
+        """
+        return await awaited(self._recognised(head), _not_known)
+
+    async def _recognised(self, head: Head) -> Principal | None:
+        found = self._recognise(head) if self._waits else await self._threads.run(partial(self._recognise, head), {})
         found = await found if inspect.isawaitable(found) else found
         return found if found is None or isinstance(found, Principal) else Principal(found)
-    except (Unauthorized, Forbidden):
-        raise
-    except Exception:
-        log.exception("finding out who sends a request failed")
-        raise Unauthorized("who sends this could not be found out") from None
+
+
+def _not_known(error: Exception) -> NoReturn:
+    if isinstance(error, ProtocolError):
+        raise error
+    log.error("finding out who sends a request failed", exc_info=error)
+    raise Unauthorized("who sends this could not be found out") from None

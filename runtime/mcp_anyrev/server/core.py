@@ -65,8 +65,8 @@ class Core:
         limits = settings.limits
         self.running = False
         """Has it been started, and not closed since?"""
-        self.closed = False
-        """Has it been closed, and not started since?"""
+        self.recognising = Threads(limits.threads)
+        """Where it is found out who sends a request, apart from the handlers, so that these cannot hold that up."""
         self.registry = registry
         self.settings = settings
         self.adapters = AdapterSet.default() if settings.revisions is None else AdapterSet(settings.revisions)
@@ -104,15 +104,17 @@ class Core:
         self.build()
         self.audience.ending = False
         await self._lifespans.start()
-        self.running, self.closed = True, False
+        self.running = True
 
     async def close(self) -> None:
         """End every stream in good order and every call, within `Settings.shutdown_seconds` and a little more."""
         await self.audience.close()
         await self.in_flight.wind_up(self.settings.shutdown_seconds)
-        self.running, self.closed = False, True
-        await self.bus.stop()
-        await self._lifespans.stop()
+        self.running = False
+        try:
+            await self.bus.stop()
+        finally:
+            await self._lifespans.stop()
 
     async def reachable(self) -> JsonObject:
         """Can the store and the hub be reached?"""

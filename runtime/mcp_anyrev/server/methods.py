@@ -17,8 +17,8 @@ from mcp_anyrev.declaring.around import Invocation, surrounded
 from mcp_anyrev.declaring.kinds import Kind, Use
 from mcp_anyrev.server.asking.asking import refuse_undeclared
 from mcp_anyrev.server.asking.capabilities import undeclared
-from mcp_anyrev.server.handled import handled
 from mcp_anyrev.server.offers import filled
+from mcp_anyrev.user_code import awaited
 
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.requests import Request
@@ -88,7 +88,7 @@ class Methods:
             adapter.check_param_headers(conversation.headers, params.get("arguments", {}), offered.header_schema)
         if not offered.alone:
             return await self._run(request, use)
-        result = await handled(use, use.run(params, None, self._threads))
+        result = await awaited(use.run(params, None, self._threads), use.answer_to)
         return Result(result if kind.extension is None else filled(adapter, method, result))
 
     async def surrounded(self, answer: Method, request: Request) -> Outcome:
@@ -111,7 +111,7 @@ class Methods:
                 return use.run(invocation.params, exchange, self._threads)
 
             invocation = Invocation(request.method, use.target, own, request.client, conversation.principal)
-            result = await handled(use, surrounded(path, values, proceed)(invocation))
+            result = await awaited(surrounded(path, values, proceed)(invocation), use.answer_to)
             return filled(conversation.adapter, request.method, result)
 
         if part is not None and part.takes_exchange:

@@ -36,7 +36,7 @@ def _handler(server: Server, handle: Handle, departures: Departures) -> Handler:
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         if server.fresh:
-            await server.start()
+            await server.start_for_request()
         return await answered(Request(request, limits, departures), handle)
 
     return answer

@@ -67,7 +67,7 @@ class Application:
         if scope["type"] != "http":
             raise ValueError(f"this application answers http, not {scope['type']}")
         if self._server.fresh:
-            await self._server.start()
+            await self._server.start_for_request()
         if not self._told:
             self._told = True
             before_the_end(self._begin_to_end)
@@ -90,7 +90,12 @@ class Application:
                     return
                 await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
-                await self._server.close()
+                try:
+                    await self._server.close()
+                except Exception as error:
+                    log.exception("the server was closed, but not in good order")
+                    await send({"type": "lifespan.shutdown.failed", "message": type(error).__name__})
+                    return
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 

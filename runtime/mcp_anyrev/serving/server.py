@@ -8,6 +8,7 @@ Specification: basic/transports/streamable-http
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from mcp_anyrev.declaring.registry import Registry
     from mcp_anyrev.serving.asgi import Application
+
+log = logging.getLogger("mcp_anyrev.server")
 
 Handle = Callable[[HttpRequest], Awaitable[HttpResponse | None]]
 
@@ -81,6 +84,13 @@ class Server:
             self._starting = asyncio.ensure_future(self._core.start())
             self._starting.add_done_callback(self._has_started)
         await asyncio.shield(self._starting)
+
+    async def start_for_request(self) -> None:
+        """Start with the first request; one that comes while that fails is told that the server does not run."""
+        try:
+            await self.start()
+        except Exception:
+            log.exception("the server cannot start")
 
     async def close(self, application: object = None) -> None:
         """End every stream in good order and every call, after `Settings.shutdown_seconds` at most, and leave the lifespans.

@@ -6,20 +6,26 @@ what most kinds do.
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from mcp_contract import InternalError, InvalidParams, JsonObject, Loss, MethodNotFound
+from mcp_contract import InternalError, InvalidParams, JsonObject, Loss, MethodNotFound, ProtocolError
 
 from mcp_anyrev.declaring.declared import Declared
+from mcp_anyrev.declaring.results import UnusableResult
+from mcp_anyrev.errors import ToolError, WrongArguments
+from mcp_anyrev.user_code import causes
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
     from mcp_anyrev.declaring.threads import Threads
     from mcp_anyrev.exchange import Exchange
+
+log = logging.getLogger("mcp_anyrev.server")
 
 
 class Listing(NamedTuple):
@@ -173,6 +179,32 @@ class Use(ABC):
             UnusableResult: the function returned what it must not.
             Exception: what it raised.
         """
+
+    def answer_to(self, error: Exception) -> JsonObject:
+        """What answers a request whose function, providers or hooks raised something.
+
+        Nothing of that leaves the process but the words of a `ToolError`, and what is a protocol error already, whether it was raised
+        alone or among others; the rest is for the log.
+
+        Args:
+            error: what was raised.
+
+        Raises:
+            ProtocolError: the request is answered with an error.
+        """
+        words: list[str] = []
+        for cause in causes(error):
+            if isinstance(cause, ProtocolError):
+                raise cause
+            if isinstance(cause, WrongArguments):
+                return self.wrong(str(cause))
+            if isinstance(cause, ToolError):
+                words.append(str(cause.message))
+            elif isinstance(cause, UnusableResult):
+                log.error("%s: %r returned what it must not: %s", self.label, self.target, cause)
+            else:
+                log.error("%s: %r failed", self.label, self.target, exc_info=cause)
+        return self.failed("\n".join(words) or f"{self.label} failed; the server's log says why")
 
     def wrong(self, words: str) -> JsonObject:
         """What answers a request whose arguments do not fit: a result, or an error."""

@@ -18,6 +18,7 @@ from mcp_anyrev.errors import ToolError
 from mcp_anyrev.questions import Answer, Question
 from mcp_anyrev.server.asking.request_state import Unfinished
 from mcp_anyrev.server.asking.ways import Way, way_of
+from mcp_anyrev.user_code import Suspended
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from mcp_anyrev.server.asking.pushing import Pusher
 
 Questions = Mapping[str, Question[Any]]
-
-
-class Suspended(BaseException):
-    """A handler ends here, and runs again later. `except Exception` lets it pass, on purpose."""
 
 
 class Asker:

@@ -18,12 +18,13 @@ from mcp_contract import InternalError, Json, JsonObject
 
 from mcp_anyrev.conversation.outcomes import Outcome, Questions, Result
 from mcp_anyrev.principal import name_of, owner_of
-from mcp_anyrev.server.asking.asking import Asker, Suspended
+from mcp_anyrev.server.asking.asking import Asker
 from mcp_anyrev.server.asking.pushing import Pusher
 from mcp_anyrev.server.asking.request_state import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
 from mcp_anyrev.server.asking.sealing import Seal
 from mcp_anyrev.server.asking.ways import Way, way_of
 from mcp_anyrev.server.exchange import RequestExchange
+from mcp_anyrev.user_code import Suspended
 
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.requests import Request
