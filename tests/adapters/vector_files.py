@@ -148,39 +148,67 @@ def revisions() -> tuple[str, ...]:
     return tuple(sorted(path.name for path in FOLDER.iterdir() if path.is_dir()))
 
 
+def message_kinds(revision: str) -> list[str]:
+    """The files of messages that a revision has, by kind."""
+    return _kinds(FOLDER / revision, DIRECTIONS)
+
+
+def encoding_kinds(revision: str) -> list[str]:
+    """The files of what it sends, by kind."""
+    return _kinds(FOLDER / revision / "encoding", ENCODERS)
+
+
+def concern_areas(revision: str) -> list[str]:
+    """The files of its answers, by area."""
+    return sorted(path.stem for path in (FOLDER / revision / "concerns").glob("*.yaml"))
+
+
 @functools.cache
-def message_vectors(revision: str) -> tuple[MessageVector, ...]:
+def vectors_of_messages(revision: str, kind: str) -> tuple[MessageVector, ...]:
+    """The vectors of one file of messages."""
+    path = FOLDER / revision / f"{kind}.yaml"
+    return tuple(read_messages(path.read_text("utf-8"), revision, kind, _shown(path)))
+
+
+@functools.cache
+def vectors_of_encodings(revision: str, kind: str) -> tuple[EncodingVector, ...]:
+    """The vectors of one file of what is sent for canonical values."""
+    path = FOLDER / revision / "encoding" / f"{kind}.yaml"
+    return tuple(read_encodings(path.read_text("utf-8"), revision, kind, _shown(path)))
+
+
+@functools.cache
+def vectors_of_area(revision: str, area: str) -> dict[str, ConcernVectors]:
+    """The vectors of one file of answers, by concern."""
+    path = FOLDER / revision / "concerns" / f"{area}.yaml"
+    return read_concerns(path.read_text("utf-8"), revision, area, _shown(path))
+
+
+def message_vectors(revision: str) -> list[MessageVector]:
     """All vectors of one revision's messages."""
-    found: list[MessageVector] = []
-    for path in _files(FOLDER / revision, DIRECTIONS):
-        found += read_messages(path.read_text("utf-8"), revision, path.stem, _shown(path))
-    return tuple(found)
+    return [vector for kind in message_kinds(revision) for vector in vectors_of_messages(revision, kind)]
 
 
-@functools.cache
-def encoding_vectors(revision: str) -> tuple[EncodingVector, ...]:
+def encoding_vectors(revision: str) -> list[EncodingVector]:
     """All vectors of what one revision sends for canonical values."""
-    found: list[EncodingVector] = []
-    for path in _files(FOLDER / revision / "encoding", ENCODERS):
-        found += read_encodings(path.read_text("utf-8"), revision, path.stem, _shown(path))
-    return tuple(found)
+    return [vector for kind in encoding_kinds(revision) for vector in vectors_of_encodings(revision, kind)]
 
 
 @functools.cache
 def concern_vectors(revision: str) -> dict[str, ConcernVectors]:
     """The vectors of one revision's answers, by concern."""
     found: dict[str, ConcernVectors] = {}
-    for path in sorted((FOLDER / revision / "concerns").glob("*.yaml")):
-        found |= read_concerns(path.read_text("utf-8"), revision, path.stem, _shown(path))
+    for area in concern_areas(revision):
+        found |= vectors_of_area(revision, area)
     return found
 
 
-def _files(folder: pathlib.Path, known: Iterable[str]) -> list[pathlib.Path]:
+def _kinds(folder: pathlib.Path, known: Iterable[str]) -> list[str]:
     paths = sorted(folder.glob("*.yaml"))
     for path in paths:
         if path.stem not in known:
             raise BadVectors(f"{_shown(path)}: no such kind of file; kinds: {', '.join(known)}")
-    return paths
+    return [path.stem for path in paths]
 
 
 def _shown(path: pathlib.Path) -> str:
