@@ -7,6 +7,9 @@ READY := $(VENV)/ready
 # Many tests wait for a server or a process, so there are more of them at once than processors.
 PROCESSES := $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 
+# Each of many processes would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help generate test check build bench conformance soak clean
 
 help: ## list the targets
