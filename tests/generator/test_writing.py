@@ -91,12 +91,33 @@ def test_a_comment_changes_nothing_in_manifest(generated_toy: Toy, path: str, ol
 
 
 def test_a_comment_in_the_generator_does_not_count_and_a_text_with_its_mark_does() -> None:
-    path = pathlib.PurePath("a.py")
     one, other = b"x = 1  # one\n# two\ny = '# three'\n", b"x = 1\n#\ny = '# three'\n"
-    assert meaning(path, one) == meaning(path, other)
-    assert meaning(path, one) != meaning(path, one.replace(b"three", b"four"))
+    assert meaning(".py", one) == meaning(".py", other)
+    assert meaning(".py", one) != meaning(".py", one.replace(b"three", b"four"))
     # What is no Python counts as it is.
-    assert meaning(path, b"x = ( # one") == b"x = ( # one"
+    assert meaning(".py", b"x = ( # one") == b"x = ( # one"
+
+
+def test_a_changed_module_of_the_generator_is_another_generator(
+    generated_toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = pathlib.Path(render.__file__).parents[1]
+    rendering = {
+        f"generator/revgen/{path.relative_to(package).as_posix()}"
+        for path in package.rglob("*")
+        if path.suffix in (".py", ".jinja")
+        and path.relative_to(package).parts[0] not in ("commands", "main.py", "__main__.py")
+    }
+    counted = generated_toy.manifest()["generator"]
+    assert counted.keys() == rendering
+    assert is_current(generated_toy.root)
+    read = pathlib.Path.read_bytes
+    for changed in (pathlib.Path(render.__file__), package / "documents/matrix.md.jinja"):
+        monkeypatch.setattr(
+            pathlib.Path, "read_bytes", lambda path, changed=changed: read(path) + b"more" * (path == changed)
+        )
+        assert not is_current(generated_toy.root), changed
+        monkeypatch.undo()
 
 
 def test_manifest_has_a_line_for_each_file(generated_toy: Toy) -> None:

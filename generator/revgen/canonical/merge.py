@@ -91,6 +91,7 @@ class _Merger:
             for revision, schema in self.schemas.items()
             for name in published_names(schema)
         }
+        self.definitions_of: dict[str, Mapping[str, Sequence[str]]] = {}
         self.borrowed: dict[str, dict[str, Node]] = {}
         self.merged: dict[str, dict[str, Any]] = {}
         self.conflicts: list[tuple[str, str]] = []
@@ -115,12 +116,17 @@ class _Merger:
     def _canonical(self, revision: str, name: str) -> str:
         return self.names[revision].get(name, name)
 
+    def _published(self, revision: str) -> Mapping[str, Sequence[str]]:
+        """The definitions of a revision by the canonical type that each is."""
+        if revision not in self.definitions_of:
+            found: dict[str, list[str]] = {}
+            for published in sorted(self.schemas[revision][_DEFINITION_KEY]):
+                found.setdefault(self._canonical(revision, published), []).append(published)
+            self.definitions_of[revision] = found
+        return self.definitions_of[revision]
+
     def _all_names(self) -> set[str]:
-        return {
-            self._canonical(revision, name)
-            for revision, schema in self.schemas.items()
-            for name in schema[_DEFINITION_KEY]
-        }
+        return {name for revision in self.schemas for name in self._published(revision)}
 
     def _find_names_by_place(self) -> bool:
         """An inline object of an older revision is the type that a newer one names at the same place."""
@@ -144,6 +150,7 @@ class _Merger:
             if old_name not in published_names(self.schemas[older]):
                 # A move says more than a place does.
                 self.names[older].setdefault(old_name, canonical)
+                self.definitions_of.pop(older, None)
             elif canonical not in self.published:
                 self.borrowed.setdefault(canonical, {})[older] = reference(old_name)
         elif new_name is not None and self._canonical(newer, new_name) not in self.published:
@@ -156,9 +163,8 @@ class _Merger:
         """Every definition that a canonical type is made of, newest first."""
         for revision, schema in self.schemas.items():
             definitions = schema[_DEFINITION_KEY]
-            for published in sorted(definitions):
-                if self._canonical(revision, published) == name:
-                    yield revision, definitions[published]
+            for published in self._published(revision).get(name, ()):
+                yield revision, definitions[published]
             if (borrowed := self.borrowed.get(name, {}).get(revision)) is not None:
                 yield revision, resolved(borrowed, definitions)
 

@@ -6,16 +6,15 @@ Rule: nothing is understood here beyond where comments are; a file in which that
 from __future__ import annotations
 
 import io
-import pathlib
 import re
 import tokenize
 
 import yaml
 
 
-def meaning(path: pathlib.PurePath, data: bytes) -> bytes:
-    """What of an input file counts: all but comments; where they cannot be told from the rest, everything."""
-    strip = _STRIPPED.get(path.suffix)
+def meaning(suffix: str, data: bytes) -> bytes:
+    """What of an input file counts, by the end of its name: all but comments; where they cannot be told from the rest, everything."""
+    strip = _STRIPPED.get(suffix)
     try:
         return strip(data.decode()).encode() if strip is not None else data
     except (UnicodeDecodeError, SyntaxError, tokenize.TokenError, yaml.YAMLError):

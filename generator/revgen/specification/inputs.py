@@ -6,6 +6,7 @@ Rule: what changes no byte of the output is left out, so an input counts by what
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import importlib.metadata
 import pathlib
@@ -79,4 +80,10 @@ def read_inputs(root: pathlib.Path) -> Inputs:
 
 
 def _digest(path: pathlib.Path) -> str:
-    return digest(meaning(path, path.read_bytes()))
+    return _digest_of_meaning(path.suffix, path.read_bytes())
+
+
+# Most files are as they were when somebody last looked: the generator's own always are.
+@functools.lru_cache(maxsize=1_000)
+def _digest_of_meaning(suffix: str, data: bytes) -> str:
+    return digest(meaning(suffix, data))

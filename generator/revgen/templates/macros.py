@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import collections.abc
 import dataclasses
+import functools
 import pathlib
 import re
 import textwrap
@@ -34,8 +35,12 @@ _IMPLICIT_NAMES = ("varargs", "kwargs", "caller", "self")
 _READING_NODES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 
 
+@functools.lru_cache(maxsize=2)
 def make_environment(root: pathlib.Path) -> jinja2.Environment:
-    """The environment of every template under `templates/`: unknown names fail, blocks leave no blank lines, nothing is escaped."""
+    """The environment of every template under `templates/`: unknown names fail, blocks leave no blank lines, nothing is escaped.
+
+    There is one for each root, since to compile a template takes longer than to render it; a file that has changed is read again.
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(root / FOLDER),
         undefined=jinja2.StrictUndefined,
