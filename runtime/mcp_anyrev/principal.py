@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from types import MappingProxyType
 from typing import Any
 
 from mcp_contract import Forbidden, Unauthorized
 
 from mcp_anyrev.head import Head
+
+_NETWORK_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,22 @@ def require_scopes(principal: Principal | None, scopes: Iterable[str]) -> None:
         raise Forbidden(f"this needs the scope {', '.join(missing)}", needed)
 
 
-def owner_of(principal: str | None) -> str:
-    """Whose budget something counts against that is kept for a principal, or for nobody in particular."""
-    return "anonymous" if principal is None else f"principal/{principal}"
+def owner_of(principal: str | None, address: str | None = None) -> str:
+    """Whose budget something counts against that is kept for somebody.
+
+    Args:
+        principal: the name of the principal; None for nobody in particular.
+        address: the network address that they come from, by which those are told apart who are nobody in particular; None for none.
+            Of an IPv6 address that is the network: whoever has one address of it has as many as they like.
+    """
+    if principal is not None:
+        return f"principal/{principal}"
+    if address is None:
+        return "anonymous"
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return f"anonymous/{address}"
+    if isinstance(found, IPv6Address):
+        found = found.ipv4_mapped or IPv6Network((int(found), _NETWORK_BITS), strict=False).network_address
+    return f"anonymous/{found}"

@@ -74,6 +74,8 @@ class Limits:
         body_seconds: how long the body of a request may take to arrive.
         call_seconds: how long a call may go on, whatever it waits for.
         batch_messages: the most messages in one frame, where a frame may hold several.
+        session_bytes: the most that is kept of one session beside what handlers keep in it: what the client declared of itself, of which
+            no more than half of this is kept, and what it sets. So many letters the addresses in one stream of changes may have, too.
         streams_of_session: the most streams that one session listens on; the oldest end first.
         streams_of_principal: the most long-lived streams that one principal holds; further ones are refused.
         subscriptions: the most resources that one session, or one stream of changes, subscribes to.
@@ -93,6 +95,7 @@ class Limits:
     body_seconds: Seconds = 30
     call_seconds: Seconds = 3600
     batch_messages: Count = 100
+    session_bytes: Count = 64 * 1024
     streams_of_session: Count = 32
     streams_of_principal: Count = 10_000
     subscriptions: Count = 1_000

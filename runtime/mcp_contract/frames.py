@@ -12,6 +12,9 @@ from mcp_contract.errors import HeaderMismatch, InvalidRequest
 from mcp_contract.header_values import decode_header_value
 from mcp_contract.messages import Json, JsonObject
 
+LONGEST_IDENTIFIER = 1_024
+"""How many letters an id has at most: it is kept while its request waits, and repeated."""
+
 
 def as_message(payload: Json, null_id: bool) -> JsonObject:
     """See that a JSON value is a request, a notification or a response.
@@ -32,7 +35,9 @@ def as_message(payload: Json, null_id: bool) -> JsonObject:
         raise InvalidRequest('a message has the member "jsonrpc" with the value "2.0"')
     unread = null_id and payload.get("id") is None and "error" in payload
     if "id" in payload and not unread and not is_identifier(payload["id"]):
-        raise InvalidRequest(f"id is text or an integer; this is {_named(payload['id'])}")
+        sent = payload["id"]
+        found = f"text of more than {LONGEST_IDENTIFIER} letters" if isinstance(sent, str) else _named(sent)
+        raise InvalidRequest(f"id is text or an integer; this is {found}")
     if "method" in payload:
         if not isinstance(payload["method"], str):
             raise InvalidRequest(f"method is text; this is {_named(payload['method'])}")
@@ -47,8 +52,10 @@ def as_message(payload: Json, null_id: bool) -> JsonObject:
 
 
 def is_identifier(value: Json) -> bool:
-    """Is a value a legal request id: text or an integer (true is none)?"""
-    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+    """Is a value a request id that is taken: text that is not too long, or an integer (true is none)?"""
+    if isinstance(value, str):
+        return len(value) <= LONGEST_IDENTIFIER
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_mirrored(headers: Mapping[str, str], name: str | None, value: Json, *, encoded: bool = False) -> None:

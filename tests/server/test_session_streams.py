@@ -237,7 +237,8 @@ async def test_streams_are_bounded(session_adapter: Adapter) -> None:
         assert (await client.call("resources/subscribe", {"uri": URI})).result == {}
         assert (await client.call("resources/subscribe", {"uri": URI})).result == {}
         reply = await client.call("resources/subscribe", {"uri": "test://second"})
-        assert reply.error["code"] == session_adapter.error_codes["invalid_params"]
+        assert reply.error["code"] == session_adapter.error_codes["busy"]
+        assert reply.status == session_adapter.error_statuses["busy"]
 
 
 @pytest.mark.parametrize("settings", [Settings(announce=()), Settings(listen=False)])

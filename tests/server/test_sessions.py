@@ -14,7 +14,7 @@ from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
 
-ROOM_FOR_TWO = Limits(stored_bytes=1_800)  # a session takes up about 700, with what it costs to keep it
+ROOM_FOR_TWO = Limits(stored_bytes_of_principal=1_800)  # a session takes up about 700, with what it costs to keep it
 
 
 def registry() -> Registry:
@@ -98,15 +98,32 @@ async def test_an_unused_session_ends_and_a_used_one_does_not(session_adapter: A
 
 
 async def test_sessions_are_bounded_and_the_longest_unused_goes_first(session_adapter: Adapter) -> None:
+    store = MemoryStore(owner_bytes=ROOM_FOR_TWO.stored_bytes_of_principal, in_use_seconds=0.02)
+    async with (
+        serving(registry(), Settings(store=store)) as url,
+        RawClient(url, session_adapter) as first,
+        RawClient(url, session_adapter) as second,
+    ):
+        await asyncio.sleep(0.05)
+        third = await RawClient(url, session_adapter).__aenter__()
+        assert (await first.tool("plain")).status == session_adapter.error_statuses["session_unknown"]
+        assert (await second.tool("plain")).text == "fine"
+        assert (await third.tool("plain")).text == "fine"
+        await third.__aexit__()
+
+
+async def test_a_session_that_is_in_use_stays_and_a_new_one_is_told_to_wait(session_adapter: Adapter) -> None:
     async with (
         serving(registry(), Settings(limits=ROOM_FOR_TWO)) as url,
         RawClient(url, session_adapter) as first,
         RawClient(url, session_adapter) as second,
-        RawClient(url, session_adapter) as third,
     ):
-        assert (await first.tool("plain")).status == session_adapter.error_statuses["session_unknown"]
-        assert (await second.tool("plain")).text == "fine"
-        assert (await third.tool("plain")).text == "fine"
+        params = session_adapter.description_params(second.declaration)
+        refused = await second.call(session_adapter.description_method, params)
+        assert refused.status == session_adapter.error_statuses["busy"]
+        assert refused.error["code"] == session_adapter.error_codes["busy"]
+        for client in (first, second):
+            assert (await client.tool("plain")).text == "fine"
 
 
 async def test_a_handshake_that_is_refused_or_in_a_batch_opens_none(session_adapter: Adapter) -> None:

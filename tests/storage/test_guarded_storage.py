@@ -20,9 +20,12 @@ AT = key("value", new_name())
 
 
 class TestGuardedStore(SessionStoreContract):
+    in_use_seconds = 0.05
+
     @asynccontextmanager
     async def stores(self, total_bytes: int, owner_bytes: int) -> AsyncIterator[tuple[SessionStore, SessionStore]]:
-        store = GuardedStore(MemoryStore(total_bytes=total_bytes, owner_bytes=owner_bytes))
+        kept = MemoryStore(total_bytes=total_bytes, owner_bytes=owner_bytes, in_use_seconds=self.in_use_seconds)
+        store = GuardedStore(kept)
         yield store, store
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import gc
+import weakref
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -23,17 +25,20 @@ class Clock:
 
 class TestMemoryStore(SessionStoreContract):
     clock = Clock()
+    in_use_seconds = 5.0
 
     async def pass_time(self, seconds: float) -> None:
         self.clock.now += seconds
 
     @asynccontextmanager
     async def stores(self, total_bytes: int, owner_bytes: int) -> AsyncIterator[tuple[SessionStore, SessionStore]]:
-        store = MemoryStore(total_bytes=total_bytes, owner_bytes=owner_bytes, clock=self.clock)
+        store = MemoryStore(
+            total_bytes=total_bytes, owner_bytes=owner_bytes, in_use_seconds=self.in_use_seconds, clock=self.clock
+        )
         yield store, store
         self.clock.now += 1_000
         await store.touch(key("value", new_name()), 1)
-        assert not store._values and not store._owners and not store._all.size and not store._all.in_flight
+        assert not store._values and not store._owners and not store._size
 
 
 class TestMemoryHub(HubContract):
@@ -63,3 +68,38 @@ def test_a_name_of_another_shape_is_no_key(name: str) -> None:
 def test_names_that_are_given_out_are_keys() -> None:
     assert key("session", new_name()) != key("session", new_name())
     assert key("server", name_of("any é text " * 100)) == key("server", name_of("any é text " * 100))
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110  # what is waited for says nothing
+            await asyncio.sleep(0.02)
+
+
+def test_what_has_expired_goes_although_nobody_asks_for_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcp_anyrev.storage.sweeping._PERIOD_SECONDS", 0.05)
+
+    async def test() -> None:
+        store, hub = MemoryStore(), MemoryHub(seconds=0.1)
+        for _ in range(2):  # and again, once nothing was left
+            await store.put_if(key("value", new_name()), None, bytes(1_000), 0.1, owner="a", in_flight=True)
+            at = key("topic", new_name())
+            await hub.open(at, owner="a")
+            await hub.publish(at, bytes(1_000))
+            assert store._values and hub._topics
+            await _until(lambda: not store._values and not hub._topics)
+            assert not store._owners and not hub._owners
+
+    asyncio.run(test())
+
+
+def test_nobody_is_kept_by_having_kept_something() -> None:
+    async def test() -> None:
+        store = MemoryStore()
+        await store.put_if(key("value", new_name()), None, b"", 60, owner="a")
+        gone = weakref.ref(store)
+        del store
+        gc.collect()
+        assert gone() is None
+
+    asyncio.run(test())

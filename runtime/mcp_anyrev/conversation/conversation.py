@@ -13,7 +13,7 @@ import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcp_contract import InternalError, InvalidRequest, Json, JsonObject, ProtocolError
+from mcp_contract import InternalError, InvalidRequest, Json, JsonObject, ProtocolError, is_identifier
 from mcp_revisions.protocol import Adapter
 from pydantic_core import to_json
 
@@ -21,7 +21,7 @@ from mcp_anyrev.conversation.at_once import Resumed
 from mcp_anyrev.conversation.outcomes import Failure, Outcome, Prepared, Response, Result
 from mcp_anyrev.conversation.requests import GivenUp, Request
 from mcp_anyrev.messages import error_message, result_message
-from mcp_anyrev.principal import Principal, name_of
+from mcp_anyrev.principal import Principal, name_of, owner_of
 
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.in_flight import InFlight, Peer
@@ -65,11 +65,23 @@ class Conversation:
         session: what lasts longer, where anything does.
         principal: who the peer is; None for nobody in particular.
         headers: what the transport said beside the messages, by names in lower case; None where it says nothing.
+        address: the network address that the peer comes from, where there is one.
         cancels: may the peer give up a request by a notification, on this transport?
         scope: within what the ids of its requests are its own, where that is not the session: the name of a connection.
     """
 
-    __slots__ = ("_handler", "_requests", "adapter", "cancels", "headers", "outbox", "principal", "scope", "session")
+    __slots__ = (
+        "_address",
+        "_handler",
+        "_requests",
+        "adapter",
+        "cancels",
+        "headers",
+        "outbox",
+        "principal",
+        "scope",
+        "session",
+    )
 
     def __init__(
         self,
@@ -79,6 +91,7 @@ class Conversation:
         session: Session | None,
         principal: Principal | None,
         headers: Mapping[str, str] | None = None,
+        address: str | None = None,
         *,
         cancels: bool,
         scope: str | None = None,
@@ -90,6 +103,7 @@ class Conversation:
         self.headers = headers
         self.cancels = cancels
         self.scope = session.name if session is not None else scope
+        self._address = address
         self._handler = handler
         self._requests: list[Request] = []
 
@@ -97,6 +111,11 @@ class Conversation:
     def peer(self) -> Peer:
         """By what an answer is held against whom was asked."""
         return self.scope, name_of(self.principal)
+
+    @property
+    def owner(self) -> str:
+        """Whose budget counts what is kept for the peer."""
+        return self.session.owner if self.session is not None else owner_of(name_of(self.principal), self._address)
 
     async def receive(self, messages: Sequence[JsonObject], *, in_batch: bool) -> list[JsonObject]:
         """Take what has come in one frame.
@@ -135,7 +154,7 @@ class Conversation:
 
     async def cancel(self, identifier: Json) -> None:
         """The peer gives up a request of its own."""
-        if self.cancels and self.scope is not None:
+        if self.cancels and self.scope is not None and is_identifier(identifier):
             await self._handler.in_flight.cancel(self.scope, identifier)
 
     def departed(self) -> None:

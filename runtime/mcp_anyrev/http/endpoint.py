@@ -92,7 +92,14 @@ class Endpoint:
                     adapter.check_headers(headers, message)
             queue = Queue(self._limits.queue, resumable=adapter.event_ids and session is not None)
             conversation = Conversation(
-                core, adapter, queue, session, principal, headers, cancels=adapter.cancels_by_notification
+                core,
+                adapter,
+                queue,
+                session,
+                principal,
+                headers,
+                request.head.peer,
+                cancels=adapter.cancels_by_notification,
             )
             requests = await conversation.receive(messages, in_batch=in_batch)
         except ProtocolError as error:

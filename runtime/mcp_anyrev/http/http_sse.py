@@ -33,7 +33,7 @@ from mcp_anyrev.http.responses import OK, STREAM_HEADERS
 from mcp_anyrev.http.resumption import Streams
 from mcp_anyrev.http.streams import Stream
 from mcp_anyrev.messages import parse
-from mcp_anyrev.principal import Principal, name_of
+from mcp_anyrev.principal import Principal, name_of, owner_of
 from mcp_anyrev.server.audience import SessionStream
 from mcp_anyrev.server.core import NOT_AGREED
 from mcp_anyrev.storage.keys import Key, key
@@ -145,9 +145,10 @@ class HttpSse:
     async def _serve(self, request: HttpRequest, principal: Principal | None, address: str) -> None:
         """Serve one stream until it ends or nobody is there."""
         core, first = self._core, self._first
-        owner = name_of(principal)
+        name = name_of(principal)
+        owner = owner_of(name, request.head.peer)
         with core.quota.one_more(owner):
-            session = await core.sessions.open(NOT_AGREED, owner, Declaration({}, None), connection=True)
+            session = await core.sessions.open(NOT_AGREED, name, owner, Declaration({}, None), connection=True)
             topic = _topic(session)
             stream = await self._streams.open(topic, owner)
             calls = self._calls[session.name] = _Calls(stream, held=True)

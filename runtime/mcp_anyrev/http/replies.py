@@ -148,7 +148,7 @@ class _StandingBy:
         if conversation.adapter.closes_to_be_polled:
             retry = streams.retry if queue.retry is None else queue.retry
         try:
-            return _Begun(its, *await streams.begin(its, conversation.session.principal, retry))
+            return _Begun(its, *await streams.begin(its, conversation.session.owner, retry))
         except (Busy, Unavailable) as reason:
             log.warning("a stream cannot be taken up again if it breaks: %s", reason)
             return None

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from mcp_contract import Json, Unavailable
 
 from mcp_anyrev.http.streams import LEFT, READING, RELEASE, Named, Reader, Stream, named, opening
-from mcp_anyrev.principal import owner_of
 from mcp_anyrev.storage.keys import Key
 from mcp_anyrev.storage.protocols import Message
 
@@ -53,14 +52,14 @@ class Streams:
         core.bus.hear(LEFT, self._heard_left)
         core.bus.hear(RELEASE, self._heard_release)
 
-    async def open(self, topic: Key, principal: str | None) -> Stream:
+    async def open(self, topic: Key, owner: str) -> Stream:
         """Begin a topic, or join one that has begun, to write on it.
 
         Raises:
-            Busy: the principal has too many.
+            Busy: the owner has too many.
             Unavailable: there is no room for any more.
         """
-        await self.hub.open(topic, owner=owner_of(principal))
+        await self.hub.open(topic, owner=owner)
         return self.joined(topic)
 
     def joined(self, topic: Key) -> Stream:
@@ -70,22 +69,22 @@ class Streams:
             stream = self._written[topic] = Stream(self.hub, self._bus, topic, self._limit, self._patience)
         return stream
 
-    async def begin(self, its: Named, principal: str | None, retry: int | None) -> tuple[Stream, Message | None]:
+    async def begin(self, its: Named, owner: str, retry: int | None) -> tuple[Stream, Message | None]:
         """Begin a stream of a session.
 
         Args:
             its: which.
-            principal: whose budget it counts against.
+            owner: whose budget it counts against.
             retry: after how many milliseconds to take it up again, where it begins with an event that says so.
 
         Returns:
             The stream to write on, and what it begins with.
 
         Raises:
-            Busy: the principal has too many.
+            Busy: the owner has too many.
             Unavailable: there is no room for any more.
         """
-        stream = await self.open(its.topic, principal)
+        stream = await self.open(its.topic, owner)
         if retry is None:
             return stream, None
         body = opening(retry)

@@ -55,14 +55,14 @@ class SessionStreams:
             Busy: the client holds too many streams.
             Unavailable: there is no room for any more.
         """
-        with self._quota.one_more(session.principal):
+        with self._quota.one_more(session.owner):
             found = await self._streams.found(session, last_event) if last_event and adapter.event_ids else None
             opening, after = None, ""
             if found is None:
                 self._end_oldest(session)
                 its = named(session, of_session=True)
                 retry = self._streams.retry if adapter.closes_to_be_polled else None
-                stream, opening = await self._streams.begin(its, session.principal, retry)
+                stream, opening = await self._streams.begin(its, session.owner, retry)
                 after = "" if opening is None else opening.position
             else:
                 its, after = found

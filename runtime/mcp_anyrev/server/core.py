@@ -72,7 +72,7 @@ class Core:
         self.adapters = AdapterSet.default() if settings.revisions is None else AdapterSet(settings.revisions)
         self.store = _store(settings)
         self.hub = _hub(settings)
-        self.sessions = Sessions(self.store, settings.session_ttl_seconds)
+        self.sessions = Sessions(self.store, settings.session_ttl_seconds, limits.session_bytes)
         self.bus = Bus(self.hub, registry.name)
         self.in_flight = InFlight(self.bus, limits.call_seconds)
         self.quota = Quota(limits.streams_of_principal)
@@ -209,9 +209,10 @@ class Core:
         """Note in the session what a handshake has agreed on; it opens one where there is none."""
         version = conversation.adapter.version
         if conversation.session is None:
-            conversation.session = await self.sessions.open(version, name_of(conversation.principal), said)
+            principal, owner = name_of(conversation.principal), conversation.owner
+            conversation.session = await self.sessions.open(version, principal, owner, said)
             return
-        agreed = {"version": version, "capabilities": said.capabilities, "information": said.information}
+        agreed = self.sessions.agreed(version, said)
 
         def agree(session: Session) -> JsonObject:
             if session.version != NOT_AGREED:

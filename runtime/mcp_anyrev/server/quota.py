@@ -1,4 +1,4 @@
-"""How many long-lived streams one principal holds.
+"""How many long-lived streams one client holds.
 
 Rule: counted where they are opened, whatever opened them.
 """
@@ -16,26 +16,29 @@ class Quota:
     """Counts streams.
 
     Args:
-        most: of one principal.
+        most: of one client.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._held: Counter[str | None] = Counter()
+        self._held: Counter[str] = Counter()
 
     @contextmanager
-    def one_more(self, principal: str | None) -> Iterator[None]:
+    def one_more(self, owner: str) -> Iterator[None]:
         """Hold a stream for as long as the block runs.
+
+        Args:
+            owner: whose it is; see `owner_of`.
 
         Raises:
             Busy: there are too many.
         """
-        if self._held[principal] >= self._most:
+        if self._held[owner] >= self._most:
             raise Busy(f"{self._most} streams are open, which is the most; close one first")
-        self._held[principal] += 1
+        self._held[owner] += 1
         try:
             yield
         finally:
-            self._held[principal] -= 1
-            if not self._held[principal]:
-                del self._held[principal]
+            self._held[owner] -= 1
+            if not self._held[owner]:
+                del self._held[owner]

@@ -10,10 +10,17 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from mcp_contract import InvalidParams, InvalidRequest, JsonObject, MethodNotFound, ResourceNotFound
+from mcp_contract import (
+    Busy,
+    InvalidParams,
+    InvalidRequest,
+    JsonObject,
+    MethodNotFound,
+    ResourceNotFound,
+    TooLarge,
+)
 
 from mcp_anyrev.conversation.outcomes import Outcome, Result
-from mcp_anyrev.principal import name_of
 from mcp_anyrev.server.asking.capabilities import undeclared
 from mcp_anyrev.server.audience import SESSION, Subscription
 
@@ -72,7 +79,7 @@ class Subscriptions:
         ended = asyncio.get_running_loop().create_future()
         subscription = Subscription(request, lists, uris, lambda: None if ended.done() else ended.set_result(None))
         request.endless = True
-        with self._quota.one_more(name_of(request.conversation.principal)):
+        with self._quota.one_more(request.conversation.owner):
             await self._bus.ready()
             # What an extension wants to be told, no schema knows, so no adapter lets it through.
             by_extensions = {one.wanted for kind, one in offer.announcements if kind.extension is not None}
@@ -98,7 +105,7 @@ class Subscriptions:
         def changed(session: Session) -> JsonObject:
             others = [one for one in session.subscriptions if one != uri]
             if wants and len(others) >= most:
-                raise InvalidParams(f"a session subscribes to at most {most} resources")
+                raise Busy(f"a session subscribes to at most {most} resources")
             return {"subscriptions": [*others, uri] if wants else others}
 
         return await self._changed(request, changed)
@@ -138,7 +145,9 @@ class Subscriptions:
                 if not isinstance(value, list) or not all(isinstance(uri, str) for uri in value):
                     raise InvalidParams(f"notifications.{announcement.wanted}: an array of text is wanted")
                 if len(value) > most:
-                    raise InvalidParams(f"at most {most} resources in one subscription")
+                    raise TooLarge(f"at most {most} resources in one subscription")
+                if sum(map(len, value)) > self._limits.session_bytes:
+                    raise TooLarge(f"at most {self._limits.session_bytes} letters of addresses in one subscription")
                 value = [uri for uri in value if not view.hides(uri)]
             if value:
                 honoured[announcement.wanted] = value

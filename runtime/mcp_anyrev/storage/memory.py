@@ -11,7 +11,7 @@ import math
 import secrets
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,7 +19,8 @@ from cachetools import TLRUCache
 from mcp_contract import Busy, Unavailable
 
 from mcp_anyrev.storage.keys import Key
-from mcp_anyrev.storage.protocols import Message, Reading, Stored
+from mcp_anyrev.storage.protocols import IN_USE_SECONDS, Message, Reading, Stored
+from mcp_anyrev.storage.sweeping import Sweeper
 
 _VALUE_BYTES = 512
 _TOPIC_BYTES = 1_024
@@ -35,6 +36,7 @@ class MemoryStore:
     Args:
         total_bytes: the most that is kept of all owners.
         owner_bytes: the most that is kept of one.
+        in_use_seconds: for how long after its last use a value does not go to make room.
         clock: seconds that only go up.
     """
 
@@ -43,16 +45,19 @@ class MemoryStore:
         *,
         total_bytes: int = 64 * 1024 * 1024,
         owner_bytes: int = 16 * 1024 * 1024,
+        in_use_seconds: float = IN_USE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._total_bytes = total_bytes
         self._owner_bytes = owner_bytes
+        self._in_use_seconds = in_use_seconds
         self._clock = clock
         self._values: dict[Key, _Value] = {}
         self._ends = _Ends(clock, self._leave)
-        self._all = _Share()
+        self._size = 0
         self._owners: dict[str, _Share] = {}
         self._versions = itertools.count(1)
+        self._sweeper = Sweeper(self)
 
     async def get(self, key: Key) -> Stored | None:
         """See `SessionStore.get`."""
@@ -71,13 +76,14 @@ class MemoryStore:
             held = self._values.get(key)
             if version != (None if held is None else held.version):
                 return None
-            put = _Value(value, str(next(self._versions)), now + seconds, owner, in_flight)
-            self._check(put, held)
+            used = None if held is None else now
+            put = _Value(value, str(next(self._versions)), now + seconds, owner, in_flight, used)
+            for gone in self._to_make_room(key, put, now):
+                self._forget(gone)
             if held is not None:
                 self._forget(key)
             if put.end > now:
-                self._make_room(put)
-                self._keep(key, put, used=held is not None)
+                self._keep(key, put)
             return put.version
 
     async def touch(self, key: Key, seconds: float) -> bool:
@@ -87,9 +93,9 @@ class MemoryStore:
             if key not in self._values:
                 return False
             held = self._forget(key)
-            held.end = now + seconds
+            held.end, held.used = now + seconds, now
             if held.end > now:
-                self._keep(key, held, used=True)
+                self._keep(key, held)
             return True
 
     async def consume(self, key: Key) -> bytes | None:
@@ -102,26 +108,42 @@ class MemoryStore:
         """See `SessionStore.delete`."""
         await self.consume(key)
 
-    def _check(self, put: _Value, held: _Value | None) -> None:
-        """See that there would be room for a value in place of another, if everything went that may go."""
-        freed = held.size if held is not None and held.in_flight else 0
-        own = self._owners.get(put.owner)
-        if (0 if own is None else own.in_flight) - freed + put.size > self._owner_bytes:
+    def sweep(self) -> bool:
+        """See `Keeping.sweep`."""
+        with self._ends.timer as now:
+            self._ends.expire(now)
+        return bool(self._values)
+
+    def _to_make_room(self, key: Key, put: _Value, now: float) -> list[Key]:
+        """What has to go, so that a value can be kept in place of what is there.
+
+        Raises:
+            Busy, Unavailable: not enough may go.
+        """
+        held = self._values.get(key)
+        freed = 0 if held is None else held.size
+        own = self._owners.get(put.owner, _NOBODY)
+        stale = now - self._in_use_seconds
+        going, excess = own.going(own.size - freed + put.size - self._owner_bytes, key, stale)
+        if excess > 0:
             raise Busy(f"at most {self._owner_bytes} bytes are kept for one client")
-        if self._all.in_flight - freed + put.size > self._total_bytes:
-            raise Unavailable("nothing more can be kept now")
+        excess = self._size - freed - sum(self._values[gone].size for gone in going) + put.size - self._total_bytes
+        if excess > 0:  # then whoever has most of all gives up
+            for share in sorted(self._owners.values(), key=_Share.weight, reverse=True):
+                more, excess = share.going(excess, key, stale, going)
+                going += more
+                if excess <= 0:
+                    break
+            else:
+                raise Unavailable("nothing more can be kept now")
+        return going
 
-    def _make_room(self, put: _Value) -> None:
-        own = self._owners.setdefault(put.owner, _Share())
-        for share, most in ((own, self._owner_bytes), (self._all, self._total_bytes)):
-            while share.size + put.size > most:
-                self._forget(share.first())
-
-    def _keep(self, key: Key, value: _Value, used: bool) -> None:
-        for share in (self._owners.setdefault(value.owner, _Share()), self._all):
-            share.add(key, value, used)
+    def _keep(self, key: Key, value: _Value) -> None:
+        self._owners.setdefault(value.owner, _Share()).add(key, value)
+        self._size += value.size
         self._values[key] = value
         self._ends[key] = value
+        self._sweeper.start()
 
     def _forget(self, key: Key) -> _Value:
         value = self._ends.pop(key)
@@ -130,9 +152,9 @@ class MemoryStore:
 
     def _leave(self, key: Key, value: _Value) -> None:
         del self._values[key]
+        self._size -= value.size
         own = self._owners[value.owner]
-        for share in (own, self._all):
-            share.remove(key, value)
+        own.remove(key, value)
         if not own.size:
             del self._owners[value.owner]
 
@@ -146,6 +168,7 @@ class _Value:
     end: float
     owner: str
     in_flight: bool
+    used: float | None
 
     @property
     def size(self) -> int:
@@ -167,35 +190,49 @@ class _Ends(TLRUCache[Key, _Value, float]):
 
 
 class _Share:
-    """How much is kept, of one owner or of all, and in which order it goes."""
+    """How much is kept of one owner, and in which order it goes."""
 
-    __slots__ = ("_new", "_used", "in_flight", "size")
+    __slots__ = ("_new", "_used", "size")
 
     def __init__(self) -> None:
         self.size = 0
-        self.in_flight = 0
-        self._new: OrderedDict[Key, None] = OrderedDict()
-        self._used: OrderedDict[Key, None] = OrderedDict()
+        self._new: OrderedDict[Key, _Value] = OrderedDict()
+        self._used: OrderedDict[Key, _Value] = OrderedDict()
 
-    def add(self, key: Key, value: _Value, used: bool) -> None:
+    def weight(self) -> int:
+        """How much is kept."""
+        return self.size
+
+    def add(self, key: Key, value: _Value) -> None:
         self.size += value.size
-        if value.in_flight:
-            self.in_flight += value.size
-        elif used:
-            self._used[key] = None
-        else:
-            self._new[key] = None
+        if not value.in_flight:
+            (self._new if value.used is None else self._used)[key] = value
 
     def remove(self, key: Key, value: _Value) -> None:
         self.size -= value.size
-        if value.in_flight:
-            self.in_flight -= value.size
         self._new.pop(key, None)
         self._used.pop(key, None)
 
-    def first(self) -> Key:
-        """What goes first."""
-        return next(itertools.chain(self._new, self._used))
+    def going(self, excess: int, besides: Key, stale: float, gone: Collection[Key] = ()) -> tuple[list[Key], int]:
+        """What goes first, to be rid of so many bytes, and how many too many there are even then.
+
+        Args:
+            excess: how many bytes too many there are.
+            besides: what does not go for it.
+            stale: what has been used since then does not go.
+            gone: what goes anyway.
+        """
+        going: list[Key] = []
+        for key, value in itertools.chain(self._new.items(), self._used.items()):
+            if excess <= 0 or (value.used is not None and value.used > stale):
+                break
+            if key != besides and key not in gone:
+                going.append(key)
+                excess -= value.size
+        return going, excess
+
+
+_NOBODY = _Share()
 
 
 class MemoryHub:
@@ -229,6 +266,7 @@ class MemoryHub:
         self._topics: dict[Key, _Topic] = {}
         self._all = _Topics()
         self._owners: dict[str, _Topics] = {}
+        self._sweeper = Sweeper(self)
 
     async def open(self, topic: Key, *, owner: str) -> str:
         """See `Hub.open`."""
@@ -240,6 +278,7 @@ class MemoryHub:
             for share in (self._owners.setdefault(owner, _Topics()), self._all):
                 share.order[found] = None
             self._grow(found, _TOPIC_BYTES)
+            self._sweeper.start()
         return found.position
 
     async def publish(self, topic: Key, message: bytes) -> str | None:
@@ -275,17 +314,31 @@ class MemoryHub:
     def _in_use(self, topic: Key) -> _Topic | None:
         """A topic, which is in use now; what has been there for too long goes."""
         now = self._clock()
+        self._expire(now)
+        found = self._topics.get(topic)
+        if found is not None:
+            self._use(found, now)
+            self._drop_expired(found, now)
+        return found
+
+    def sweep(self) -> bool:
+        """See `Keeping.sweep`."""
+        now = self._clock()
+        self._expire(now)
+        for topic in self._topics.values():
+            self._drop_expired(topic, now)
+        return bool(self._topics)
+
+    def _expire(self, now: float) -> None:
         while (oldest := next(iter(self._all.order), None)) is not None and oldest.used + self._seconds <= now:
             if oldest.waiting:
                 self._use(oldest, now)
             else:
                 self._forget(oldest)
-        found = self._topics.get(topic)
-        if found is not None:
-            self._use(found, now)
-            while found.messages and found.messages[0].end <= now:
-                self._drop_oldest(found)
-        return found
+
+    def _drop_expired(self, topic: _Topic, now: float) -> None:
+        while topic.messages and topic.messages[0].end <= now:
+            self._drop_oldest(topic)
 
     def _use(self, topic: _Topic, now: float) -> None:
         topic.used = now
@@ -295,16 +348,27 @@ class MemoryHub:
     def _make_room(self, topic: _Topic, size: int) -> None:
         """Let go what has to go for so many bytes more of a topic."""
         own = self._owners.get(topic.owner) or _Topics()
-        for share, most in ((own, self._owner_bytes), (self._all, self._total_bytes)):
-            while share.size + size > most:
-                if (unused := share.unused(topic)) is not None:
-                    self._forget(unused)
-                elif topic.messages:
-                    self._drop_oldest(topic)
-                elif share is own:
-                    raise Busy(f"at most {most} bytes of streams are kept for one client")
-                else:
-                    raise Unavailable("nothing more can be kept now")
+        while own.size + size > self._owner_bytes:
+            if (unused := own.unused(topic)) is not None:
+                self._forget(unused)
+            elif topic.messages:
+                self._drop_oldest(topic)
+            else:
+                raise Busy(f"at most {self._owner_bytes} bytes of streams are kept for one client")
+        while self._all.size + size > self._total_bytes:
+            if (unused := self._unused_of_the_largest(topic)) is not None:
+                self._forget(unused)
+            elif topic.messages:
+                self._drop_oldest(topic)
+            else:
+                raise Unavailable("nothing more can be kept now")
+
+    def _unused_of_the_largest(self, besides: _Topic) -> _Topic | None:
+        """What goes when all have too much: whoever has most gives up."""
+        for share in sorted(self._owners.values(), key=_Topics.weight, reverse=True):
+            if (unused := share.unused(besides)) is not None:
+                return unused
+        return None
 
     def _grow(self, topic: _Topic, size: int) -> None:
         topic.size += size
@@ -414,6 +478,10 @@ class _Topics:
     def __init__(self) -> None:
         self.size = 0
         self.order: OrderedDict[_Topic, None] = OrderedDict()
+
+    def weight(self) -> int:
+        """How much they take up."""
+        return self.size
 
     def unused(self, besides: _Topic) -> _Topic | None:
         """The longest unused, on which nobody waits; None where there is none."""

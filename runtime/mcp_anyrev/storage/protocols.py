@@ -12,6 +12,9 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from mcp_anyrev.storage.keys import Key
 
+IN_USE_SECONDS = 60.0
+"""For how long after it was touched or replaced a value of a session store is in use."""
+
 
 class Stored(NamedTuple):
     """What a store has under a key.
@@ -32,8 +35,10 @@ class SessionStore(Protocol):
     """Values, each for a limited time.
 
     Every value counts against the budget of an owner, and against that of all. Where one is used up, room is made: first by what was
-    put once and never touched or replaced since, the oldest first; then by what was touched or replaced longest ago. What is in flight
-    is never given up to make room; it goes when it is deleted or consumed, or when its time is over.
+    put once and never touched or replaced since, the oldest first; then by what was touched or replaced longest ago. Where it is the
+    budget of all, the values of the owner that has most go first. What is in flight is never given up to make room, nor is what was
+    touched or replaced within the last `IN_USE_SECONDS`; it goes when it is deleted or consumed, or when its time is over. What does
+    not fit then is refused, and nothing goes for it. What has expired is not kept, also when nobody asks for anything again.
     """
 
     async def get(self, key: Key) -> Stored | None:
@@ -126,7 +131,8 @@ class Hub(Protocol):
     A topic begins when it is opened. It keeps its newest messages, so many, so many bytes and so many seconds of them, for whoever
     reads, however often; it is forgotten when it is closed, and when for so many seconds nobody has opened it, published to it or read
     it. Topics count against the budget of their owner, and against that of all; where one is used up, the topic that has not been used
-    for longest is forgotten, but none on which a reader waits.
+    for longest is forgotten, but none on which a reader waits: of this owner, or, where it is the budget of all, of the owner that has
+    most. What has expired is not kept, also when nobody asks for anything again.
     """
 
     async def open(self, topic: Key, *, owner: str) -> str:

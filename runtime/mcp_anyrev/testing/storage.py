@@ -22,7 +22,7 @@ from typing import Any
 from mcp_contract import Busy, Unavailable
 
 from mcp_anyrev.storage.keys import Key, key, new_name
-from mcp_anyrev.storage.protocols import Hub, Message, Reading, SessionStore
+from mcp_anyrev.storage.protocols import IN_USE_SECONDS, Hub, Message, Reading, SessionStore
 
 _AMPLE = 64 * 1024 * 1024
 _TEST_SECONDS = 30
@@ -51,6 +51,9 @@ class _Contract:
 
 class SessionStoreContract(_Contract, ABC):
     """The tests of a session store."""
+
+    in_use_seconds: float = IN_USE_SECONDS
+    """For how long after its last use a value is in use; a store that can be given another time sets it here, and takes less."""
 
     @abstractmethod
     def stores(
@@ -194,25 +197,61 @@ class SessionStoreContract(_Contract, ABC):
         async def test() -> None:
             async with self.stores(_AMPLE, 256 * 1024) as (one, other):
                 old, replaced, touched = _fresh(), _fresh(), _fresh()
-                version = None
+                long, version = 20 * self.in_use_seconds + 60, None
                 for at in (old, replaced, touched):
-                    version = await one.put_if(at, None, bytes(16 * 1024), 60, owner="a")
+                    version = await one.put_if(at, None, bytes(16 * 1024), long, owner="a")
                     if at == replaced:
                         await self.pass_time(0.01)
-                        assert await one.put_if(at, version, bytes(16 * 1024), 60, owner="a")
+                        assert await one.put_if(at, version, bytes(16 * 1024), long, owner="a")
                 await self.pass_time(0.01)
-                assert await other.touch(touched, 60)
+                assert await other.touch(touched, long)
                 for _ in range(32):
-                    await one.put_if(_fresh(), None, bytes(16 * 1024), 60, owner="a")
+                    await one.put_if(_fresh(), None, bytes(16 * 1024), long, owner="a")
                 assert await one.get(old) is None, "put before all others and never used since"
                 assert await one.get(replaced) is not None and await one.get(touched) is not None
                 for _ in range(16):  # once everything has been used, the longest unused goes
-                    await self.pass_time(0.01)
+                    await self.pass_time(self.in_use_seconds)
                     at = _fresh()
-                    await one.put_if(at, None, bytes(16 * 1024), 60, owner="a")
-                    await one.touch(at, 60)
-                    await one.touch(touched, 60)
+                    await one.put_if(at, None, bytes(16 * 1024), long, owner="a")
+                    await one.touch(at, long)
+                    await one.touch(touched, long)
                 assert await one.get(replaced) is None and await one.get(touched) is not None
+
+        self.run(test())
+
+    def test_what_is_in_use_does_not_go_for_what_is_new(self) -> None:
+        async def test() -> None:
+            async with self.stores(_AMPLE, 256 * 1024) as (one, other):
+                long, used = 2 * self.in_use_seconds + 60, []
+                for _ in range(32):
+                    at = _fresh()
+                    try:
+                        await one.put_if(at, None, bytes(16 * 1024), long, owner="a")
+                    except Busy:
+                        break
+                    assert await other.touch(at, long)
+                    used.append(at)
+                assert 8 <= len(used) <= 16, "then nothing more fits"
+                assert all([await one.get(at) is not None for at in used]), "and nothing goes for it"
+                await self.pass_time(self.in_use_seconds + 0.1)
+                assert await one.put_if(_fresh(), None, bytes(16 * 1024), long, owner="a")
+                assert [await one.get(at) is not None for at in used] == [False] + [True] * (len(used) - 1)
+
+        self.run(test())
+
+    def test_where_the_budget_of_all_is_used_up_whoever_has_most_gives_up(self) -> None:
+        async def test() -> None:
+            async with self.stores(256 * 1024, _AMPLE) as (one, other):
+                small = [_fresh() for _ in range(2)]
+                for at in small:
+                    await one.put_if(at, None, bytes(16 * 1024), 60, owner="a")
+                many = [_fresh() for _ in range(32)]
+                for at in many:
+                    await self.pass_time(0.01)
+                    await other.put_if(at, None, bytes(16 * 1024), 60, owner="b")
+                assert all([await one.get(at) is not None for at in small]), "they came first, and were never used"
+                kept = [await one.get(at) is not None for at in many]
+                assert 4 <= sum(kept) <= 14 and kept == sorted(kept), "the oldest went first"
 
         self.run(test())
 
@@ -534,6 +573,23 @@ class HubContract(_Contract, ABC):
                     await one.open(topic, owner=f"{number}")
                     await one.publish(topic, bytes(16 * 1024))
                 assert 4 <= sum([await one.read(topic, "", 0) is not None for topic in topics]) <= 16
+
+        self.run(test())
+
+    def test_where_the_budget_of_all_is_used_up_whoever_has_most_gives_up(self) -> None:
+        async def test() -> None:
+            async with self.hubs(total_bytes=256 * 1024) as (one, other):
+                unread = _fresh("topic")
+                await one.open(unread, owner="a")
+                await one.publish(unread, b"unread" + bytes(16 * 1024))
+                topics = [_fresh("topic") for _ in range(32)]
+                for topic in topics:
+                    await self.pass_time(0.01)
+                    await other.open(topic, owner="b")
+                    await other.publish(topic, bytes(16 * 1024))
+                assert (await _reading(one, unread, "", 0)).messages[0].body.startswith(b"unread")
+                kept = [await one.read(topic, "", 0) is not None for topic in topics]
+                assert 4 <= sum(kept) <= 15 and kept == sorted(kept), "the longest unused went first"
 
         self.run(test())
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from mcp_contract import InternalError, Json, JsonObject
 
 from mcp_anyrev.conversation.outcomes import Outcome, Questions, Result
-from mcp_anyrev.principal import name_of, owner_of
+from mcp_anyrev.principal import name_of
 from mcp_anyrev.server.asking.asking import Asker
 from mcp_anyrev.server.asking.pushing import Pusher
 from mcp_anyrev.server.asking.request_state import Keeper, SealedKeeper, StoredKeeper, Unfinished, purpose_of
@@ -101,7 +101,7 @@ class Attempts:
             if ends and (questions or way is Way.RESULT):
                 break
             await asyncio.sleep(next(pauses))
-        return Questions(questions, await keeper.save(unfinished, purpose, once, owner_of(owner)))
+        return Questions(questions, await keeper.save(unfinished, purpose, once, conversation.owner))
 
     @cached_property
     def _sealed(self) -> SealedKeeper:
