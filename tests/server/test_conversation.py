@@ -52,7 +52,7 @@ class Pipe:
 
     async def start(self) -> None:
         empty = Declaration({}, None)
-        self.session = await self.core.sessions.open(NOT_AGREED, None, empty, connection=True)
+        self.session = await self.core.sessions.open(NOT_AGREED, None, "anonymous", empty, connection=True)
 
     def send(self, message: bytes, same: str | None = None) -> None:
         self.out.put_nowait(json.loads(message))
