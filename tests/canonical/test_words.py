@@ -39,15 +39,21 @@ def test_a_line_of_a_type_goes_before_the_one_that_holds_everywhere(tmp_path: pa
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("type: {}", "1:1: 'type' is not a key of the file; allowed: members, types"),
-        ("types: [a]", "1:8: 'types' is a list; allowed: a mapping from names to words"),
-        ("types: {Letter: A sheet.}", "1:17: 'Letter' is a text; allowed: a mapping with is, members"),
-        ("types: {Letter: {has: x}}", "1:18: 'has' is not a key of 'Letter'; allowed: is, members"),
-        ("members: {date: ''}", "1:17: a line of words is empty; allowed: text"),
-        ("members: {date: [a]}", "1:17: a line of words is a list; allowed: text"),
+        ("type: {}", "1:1: 'type' is not a key of this file; near: types; allowed: members, types"),
+        ("types: [a]", "1:8: 'types' is a list; allowed: a mapping"),
+        ("types: {Letter: A sheet.}", "1:17: 'Letter' is 'A sheet.'; allowed: a mapping of is, members"),
+        ("types: {Letter: {has: x}}", "1:18: 'has' is not a key of type 'Letter'; allowed: is, members"),
+        (
+            "members: {date: ''}",
+            "1:17: 'date' is empty; allowed: one line of text, without backslashes and double quotes",
+        ),
+        (
+            "members: {date: [a]}",
+            "1:17: 'date' is a list; allowed: one line of text, without backslashes and double quotes",
+        ),
         (
             "members: {date: 'a \"b\"'}",
-            "1:17: a line of words has a backslash, a double quote or a second line; allowed: one line without these",
+            '1:17: \'date\' is "a "b""; allowed: one line of text, without backslashes and double quotes',
         ),
     ],
 )

@@ -47,7 +47,7 @@ CASES = {
         STDIO,
         '"2002-02-02":',
         "2002-02-02:",
-        [f"{STDIO}:12:7: revision '2002-02-02' is not quoted; allowed: \"2002-02-02\""],
+        [f"{STDIO}:12:7: a key is '2002-02-02'; allowed: \"2002-02-02\", in quotes"],
     ),
     "a key given twice": (
         STDIO,
@@ -59,42 +59,42 @@ CASES = {
         STDIO,
         "title: Standard streams",
         "title: Standard streams\nsince: 1",
-        [f"{STDIO}:3:1: 'since' is not a key of an area; keys: title, transport, concerns"],
+        [f"{STDIO}:3:1: 'since' is not a key of this area; allowed: title, transport, concerns"],
     ),
     "an unknown key of a concern": (
         STDIO,
         "    value: text",
         "    value: text\n    default: x",
         [
-            f"{STDIO}:8:5: 'default' is not a key of concern 'line_end' (value); "
-            "keys: question, value, flag, names, needs, fills, answers"
+            f"{STDIO}:8:5: 'default' is not a key of concern 'line_end'; "
+            "allowed: question, value, flag, names, needs, fills, answers"
         ],
     ),
     "an unknown key of an answer": (
         LETTERS,
         "        is: 3",
         "        is: 3\n        since: 1",
-        [f"{LETTERS}:22:9: 'since' is not a key of the answer of 'stamp' for 2001-01-01; keys: is, cite, review"],
+        [f"{LETTERS}:22:9: 'since' is not a key of answer '2001-01-01'; allowed: is, cite, review"],
     ),
     "a missing key of an area": (
         STDIO,
         "title: Standard streams\n",
         "",
-        [f"{STDIO}:2:1: an area has no 'title'; keys: title, transport, concerns"],
+        [f"{STDIO}:2:1: this area has no 'title'; allowed: title, transport, concerns"],
     ),
     "a missing key of a concern": (
         STDIO,
         "    question: What ends a line?\n",
         "",
         [
-            f"{STDIO}:5:3: concern 'line_end' (value) has no 'question'; keys: question, value, flag, names, needs, fills, answers"
+            f"{STDIO}:5:3: concern 'line_end' has no 'question'; allowed: question, value, flag, names, needs, fills, answers"
         ],
     ),
     "a missing citation": (
         LETTERS,
         '        is: 3\n        cite: "page: letters#stamps"',
         "        is: 3",
-        [f"{LETTERS}:20:7: the answer of 'stamp' for 2001-01-01 has no 'cite'; keys: is, cite, review"],
+        [f"{LETTERS}:20:7: answer '2001-01-01' has no 'cite'; allowed: is, cite, review"],
     ),
     "a concern of no kind": (
         STDIO,
@@ -112,15 +112,15 @@ CASES = {
         SELECTION,
         "rules:",
         "rule: 1\nrules:",
-        [f"{SELECTION}:2:1: 'rule' is not a key of the selection; keys: rules"],
+        [f"{SELECTION}:2:1: 'rule' is not a key of this file; allowed: rules"],
     ),
     "a type that is none": (
         STDIO,
         "    value: text",
         "    value: string",
         [
-            f"{STDIO}:7:12: 'string' is not a type for 'line_end'; "
-            "types: boolean, integer, text, integer or none, text or none, boolean or none, list of text"
+            f"{STDIO}:7:12: 'value' is 'string'; "
+            "allowed: boolean, integer, text, integer or none, text or none, boolean or none, list of text"
         ],
     ),
     "a value of another type": (
@@ -145,7 +145,7 @@ CASES = {
         LETTERS,
         "    value: integer or none",
         "    value: integer or none\n    flag: yes",
-        [f"{LETTERS}:19:11: 'stamp' is a flag of type 'integer or none'; a flag is a boolean"],
+        [f"{LETTERS}:19:11: 'flag' stands beside 'value: integer or none'; allowed: beside 'value: boolean'"],
     ),
     "a row of another type": (
         LETTERS,
@@ -157,7 +157,7 @@ CASES = {
         LETTERS,
         '        rows:\n          urgent: "!!"\n          secret: none',
         "        rows: none",
-        [f"{LETTERS}:40:15: 'rows' of the answer of 'marks' for 2002-02-02 is 'none'; allowed: a mapping"],
+        [f"{LETTERS}:40:15: 'rows' is 'none'; allowed: a mapping"],
     ),
     "a parameter that is not given": (
         LETTERS,
@@ -188,7 +188,7 @@ CASES = {
         '"page: letters#stamps"',
         '"page: letters"',
         [
-            f"{LETTERS}:22:15: \"page: letters\" is not a citation; allowed: 'page: <path>#<heading>', "
+            f"{LETTERS}:22:15: 'cite' is \"page: letters\"; allowed: 'page: <path>#<heading>', "
             "'schema: #/<pointer>', 'policy: seed: <why>', 'policy: project: <why>'"
         ],
     ),
@@ -197,7 +197,7 @@ CASES = {
         "policy: seed: Nobody",
         "policy: Nobody",
         [
-            f'{LETTERS}:11:15: "policy: Nobody answered letters then." is not a citation; allowed: '
+            f"{LETTERS}:11:15: 'cite' is \"policy: Nobody answered letters then.\"; allowed: "
             "'page: <path>#<heading>', 'schema: #/<pointer>', 'policy: seed: <why>', 'policy: project: <why>'"
         ],
     ),
@@ -206,7 +206,7 @@ CASES = {
         '"page: letters#stamps"',
         "[]",
         [
-            f"{LETTERS}:22:15: no citation is given; allowed: 'page: <path>#<heading>', "
+            f"{LETTERS}:22:15: 'cite' is an empty list; allowed: one citation or more, each 'page: <path>#<heading>', "
             "'schema: #/<pointer>', 'policy: seed: <why>', 'policy: project: <why>'"
         ],
     ),
@@ -214,7 +214,9 @@ CASES = {
         LETTERS,
         '"page: letters#stamps"',
         '"page: 2001-01-01/letters#stamps"',
-        [f"{LETTERS}:22:15: '2001-01-01/letters#stamps' names a revision; a page is cited by its path without it"],
+        [
+            f"{LETTERS}:22:15: 'cite' is \"page: 2001-01-01/letters#stamps\"; allowed: a page by its path without the revision"
+        ],
     ),
     "a pointer to nothing": (
         LETTERS,
@@ -235,19 +237,13 @@ CASES = {
         STDIO,
         "  line_end:",
         "  line-end:",
-        [
-            f"{STDIO}:5:3: 'line-end' is not a name for a concern; "
-            "allowed: a Python name that is no keyword, without a leading underscore"
-        ],
+        [f"{STDIO}:5:3: a key is 'line-end'; allowed: a Python name that is no keyword, without a leading underscore"],
     ),
     "a name that is a keyword": (
         STDIO,
         "  line_end:",
         "  class:",
-        [
-            f"{STDIO}:5:3: 'class' is not a name for a concern; "
-            "allowed: a Python name that is no keyword, without a leading underscore"
-        ],
+        [f"{STDIO}:5:3: a key is 'class'; allowed: a Python name that is no keyword, without a leading underscore"],
     ),
     "a name that every adapter has": (
         STDIO,
@@ -260,8 +256,8 @@ CASES = {
         '"(self, text: str) -> str"',
         '"(self, text: str -> str"',
         [
-            f"{LETTERS}:49:16: '(self, text: str -> str' is not the signature of a method; "
-            "allowed: '(self, <name>: <type>, ...) -> <type>', every parameter annotated"
+            f"{LETTERS}:49:16: 'signature' is \"(self, text: str -> str\"; "
+            "allowed: (self, <name>: <type>, ...) -> <type>, every parameter annotated"
         ],
     ),
     "a signature without self": (
@@ -269,8 +265,8 @@ CASES = {
         '"(self, text: str) -> str"',
         '"(text: str) -> str"',
         [
-            f"{LETTERS}:49:16: '(text: str) -> str' is not the signature of a method; "
-            "allowed: '(self, <name>: <type>, ...) -> <type>', every parameter annotated"
+            f"{LETTERS}:49:16: 'signature' is \"(text: str) -> str\"; "
+            "allowed: (self, <name>: <type>, ...) -> <type>, every parameter annotated"
         ],
     ),
     "a signature that smuggles": (
@@ -278,15 +274,15 @@ CASES = {
         '"(self, text: str) -> str"',
         '"(self) -> str: pass; x = lambda"',
         [
-            f"{LETTERS}:49:16: '(self) -> str: pass; x = lambda' is not the signature of a method; "
-            "allowed: '(self, <name>: <type>, ...) -> <type>', every parameter annotated"
+            f"{LETTERS}:49:16: 'signature' is \"(self) -> str: pass; x = lambda\"; "
+            "allowed: (self, <name>: <type>, ...) -> <type>, every parameter annotated"
         ],
     ),
     "a transport that is none": (
         STDIO,
         "transport: stdio",
         "transport: pigeon",
-        [f"{STDIO}:3:12: 'pigeon' is not a transport; transports: streamable_http, http_sse, stdio"],
+        [f"{STDIO}:3:12: 'transport' is 'pigeon'; allowed: streamable_http, http_sse, stdio"],
     ),
     "something filled that nobody asks for": (
         LETTERS,
@@ -298,7 +294,7 @@ CASES = {
         LETTERS,
         "    choices:",
         "    adjusts: Letter\n    replaces: Card\n    choices:",
-        [f"{LETTERS}:53:5: concern 'sealed' adjusts and replaces; allowed: one of them"],
+        [f"{LETTERS}:53:15: 'adjusts' and 'replaces' stand side by side; allowed: one of them"],
     ),
     "text that is no YAML": (
         STDIO,
@@ -310,7 +306,7 @@ CASES = {
         SELECTION,
         "    says: A letter without a date is an old one.\n",
         "",
-        [f"{SELECTION}:3:3: rule 'absence' has no 'says'; keys: says, with, refusal, cite"],
+        [f"{SELECTION}:3:3: rule 'absence' has no 'says'; allowed: says, with, refusal, cite"],
     ),
     "a rule that cites a schema": (
         SELECTION,
@@ -359,7 +355,7 @@ def test_lint_gives_problems_as_json(toy: Toy) -> None:
                 "path": STDIO,
                 "line": 3,
                 "column": 12,
-                "message": "'pigeon' is not a transport; transports: streamable_http, http_sse, stdio",
+                "message": "'transport' is 'pigeon'; allowed: streamable_http, http_sse, stdio",
                 "degree": "fault",
             }
         ]

@@ -186,7 +186,7 @@ def test_new_writes_nothing_where_a_question_has_no_answer_or_an_answer_no_quest
     answers.write_text(f"answer: 1\n{text}", "utf-8")
     result = toy.run("new", NEW, "--schema", schema, "--answers", str(answers))
     keys = "revision, pages, corrections, answers"
-    assert result.stderr == f"{answers}:1:1: 'answer' is not a key of an answers file; keys: {keys}\n"
+    assert result.stderr == f"{answers}:1:1: 'answer' is not a key of this file; allowed: {keys}\n"
     assert inputs(toy) == before
 
 

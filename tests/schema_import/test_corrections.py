@@ -89,22 +89,25 @@ AT = "specs/corrections.yaml"
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"revision": '"2031-01-01"'}, f"{AT}:2:15: unknown revision '2031-01-01'; known: 2001-02-03"),
-        ({"reason": None}, f"{AT}:2:5: missing key 'reason'"),
+        ({"revision": '"2031-01-01"'}, f"{AT}:2:15: '2031-01-01' is not a revision; revisions: 2001-02-03"),
+        (
+            {"reason": None},
+            f"{AT}:2:5: this correction has no 'reason'; allowed: revision, pointer, expected, value, reason, source, review",
+        ),
         (
             {"resaon": "x"},
-            f"{AT}:8:5: unknown key 'resaon'; allowed: revision, pointer, expected, value, reason, source, review",
+            f"{AT}:8:5: 'resaon' is not a key of this correction; allowed: revision, pointer, expected, value, reason, source, review",
         ),
         ({"value": "[a, b]"}, f"{AT}:5:12: 'value' is a list; allowed: text, with JSON in it"),
         (
             {"value": "'{'"},
-            f"{AT}:5:12: 'value' is not JSON: Expecting property name enclosed in double quotes at character 2 of '{{'",
+            f"{AT}:5:12: 'value' is \"{{\"; allowed: text, with JSON in it (Expecting property name enclosed in double quotes at character 2)",
         ),
         (
             {"value": "'\"integer\"'"},
-            f"{AT}:5:12: 'value' is what is 'expected': a correction that changes nothing is none",
+            f"{AT}:5:12: 'value' is what is 'expected'; allowed: something else, or no correction",
         ),
-        ({"pointer": "$defs/A"}, f"{AT}:3:14: pointer '$defs/A' does not start with '/'"),
+        ({"pointer": "$defs/A"}, f"{AT}:3:14: 'pointer' is '$defs/A'; allowed: a JSON pointer, which starts with '/'"),
         ({"pointer": "/$defs/X/y"}, f"{AT}:3:14: pointer '/$defs/X/y': there is no 'X' in '/$defs'; there: A"),
         (
             {"pointer": "/$defs/A/properties/sise/type"},
@@ -151,19 +154,22 @@ def test_a_wrong_correction_is_reported_where_it_stands_and_not_made(
 def test_all_problems_are_reported_at_once(root: pathlib.Path) -> None:
     twice = entry(revision='"x"') + entry(reason=None).removeprefix("corrections:\n")
     assert result(root, twice)[1] == [
-        f"{AT}:2:15: unknown revision 'x'; known: 2001-02-03",
-        f"{AT}:8:5: missing key 'reason'",
+        f"{AT}:2:15: 'x' is not a revision; revisions: 2001-02-03",
+        f"{AT}:8:5: this correction has no 'reason'; allowed: revision, pointer, expected, value, reason, source, review",
     ]
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("corections: []\n", f"{AT}:1:1: unknown key 'corections'; allowed: corrections"),
-        ("corrections: {}\n", f"{AT}:1:14: 'corrections' is a mapping; allowed: a list of corrections"),
+        (
+            "corections: []\n",
+            f"{AT}:1:1: 'corections' is not a key of this file; near: corrections; allowed: corrections",
+        ),
+        ("corrections: {}\n", f"{AT}:1:14: 'corrections' is an empty mapping; allowed: a list"),
         (
             "corrections: [x]\n",
-            f"{AT}:1:15: a correction is a text; allowed: a mapping with revision, pointer, expected, value, reason, source",
+            f"{AT}:1:15: an item is 'x'; allowed: a mapping of revision, pointer, expected, value, reason, source, review",
         ),
     ],
 )

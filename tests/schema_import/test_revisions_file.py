@@ -43,43 +43,52 @@ def test_a_definition_is_linked_to_the_reference_page_or_else_to_the_schema(tmp_
 @pytest.mark.parametrize(
     ("text", "problems"),
     [
-        (f"revisions:\n  2025-03-26:{FACTS}\n", [f'{AT}:2:3: revision 2025-03-26 is not quoted; write "2025-03-26"']),
+        (
+            f"revisions:\n  2025-03-26:{FACTS}\n",
+            [f"{AT}:2:3: a key is '2025-03-26'; allowed: \"2025-03-26\", in quotes"],
+        ),
         (
             f'revisions:\n  "2031-01-01":{FACTS}\n',
             [f"{AT}:2:3: there is no specs/schemas/2031-01-01.json; 'revgen import 2031-01-01 FILE' writes it"],
         ),
         (
             f'revisions:\n  "2025-03-26":{FACTS}\n    page: x\n',
-            [f"{AT}:6:5: unknown key 'page'; allowed: source, sha256, pages, reference, draft"],
+            [
+                f"{AT}:6:5: 'page' is not a key of revision '2025-03-26'; allowed: source, sha256, pages, reference, draft"
+            ],
         ),
         (
             'revisions:\n  "2025-03-26":\n    pages: [a]\n    source: x\n',
-            [f"{AT}:2:3: revision 2025-03-26: missing key 'sha256'", f"{AT}:3:12: 'pages' is a list; allowed: text"],
+            [
+                f"{AT}:2:3: revision '2025-03-26' has no 'sha256'; allowed: source, sha256, pages, reference, draft",
+                f"{AT}:3:12: 'pages' is a list; allowed: text",
+            ],
         ),
         (
             'revisions:\n  "2025-03-26":\n    pages: a\n    source: x\n    sha256: ABC\n',
-            [f"{AT}:5:13: 'sha256' is not 64 hexadecimal digits in lower case"],
+            [f"{AT}:5:13: 'sha256' is 'ABC'; allowed: 64 hexadecimal digits in lower case"],
         ),
         (
             'revisions:\n  "2025-03-26": x\n',
-            [
-                f"{AT}:2:17: revision 2025-03-26 is a text; allowed: a mapping with source, sha256, pages, reference, draft"
-            ],
+            [f"{AT}:2:17: '2025-03-26' is 'x'; allowed: a mapping of source, sha256, pages, reference, draft"],
         ),
         (
             f'revisions:\n  "a/../b":{FACTS}\n',
             [
-                f"{AT}:2:3: 'a/../b' is not a revision; allowed: letters and digits of ASCII, joined by '-', '.' or '_', 64 characters at most"
+                f"{AT}:2:3: a key is \"a/../b\"; allowed: letters and digits of ASCII, joined by '-', '.' or '_', 64 characters at most"
             ],
         ),
         (
             f'revisions:\n  "2025-03-26":{FACTS}\n  "2025.03.26":{FACTS}\n',
             [f"{AT}:6:3: revision 2025.03.26 and 2025-03-26 would both be the package 'v2025_03_26'"],
         ),
-        ("revisions: []\n", [f"{AT}:1:12: 'revisions' is a list; allowed: a mapping from revision to its facts"]),
+        ("revisions: []\n", [f"{AT}:1:12: 'revisions' is an empty list; allowed: a mapping"]),
         (
             "revisons: {}\n",
-            [f"{AT}:1:1: missing key 'revisions'", f"{AT}:1:1: unknown key 'revisons'; allowed: revisions"],
+            [
+                f"{AT}:1:1: 'revisons' is not a key of this file; near: revisions; allowed: revisions",
+                f"{AT}:1:1: this file has no 'revisions'; allowed: revisions",
+            ],
         ),
     ],
 )

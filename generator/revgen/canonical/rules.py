@@ -8,8 +8,12 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 from collections import abc
+from typing import Annotated, Any
 
-from ..reading.located import Mapping, Node, Place, Problems, Scalar, Sequence, kind
+import pydantic
+
+from ..reading.located import Mapping, Place, Problems, Scalar
+from ..reading.models import Part, Text, not_allowed, read, wrong
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,86 +73,133 @@ class Rules:
     places: abc.Mapping[str, Place] = dataclasses.field(default_factory=dict)
 
 
-_LISTS = {
-    "plain": {"types": "plain_types", "members": "plain_members"},
-    "open": {"types": "open_types"},
-    "left_out": {"types": "left_out_types", "members": "left_out_members"},
-    "kept": {"types": "kept_types"},
-    "refused": {"types": "refused", "members": "refused_values"},
-    "hints": {"members": "hints"},
-    "supplied": {"members": "supplied"},
-}
-_MOVE_KEYS = ("name", "from", "to")
+def _type_pattern(node: Any) -> Pattern:
+    if not isinstance(node, Scalar) or not node or "." in node:
+        raise not_allowed("Type, with * for any characters")
+    return Pattern(str(node), node.place)
 
 
-def read_rules(top: Mapping, problems: Problems) -> Rules:
-    """The rules that a loaded file states.
+def _member_pattern(node: Any) -> Pattern:
+    if not isinstance(node, Scalar) or "." not in node:
+        raise not_allowed("Type.member, with * for any characters")
+    return Pattern(str(node), node.place)
+
+
+def _each_once(patterns: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    first: dict[str, Pattern] = {}
+    for pattern in patterns:
+        if first.setdefault(pattern.text, pattern) is not pattern:
+            line = first[pattern.text].place.line
+            raise wrong(f"'{pattern.text}' stands twice here; first at line {line}", place=pattern.place)
+    return patterns
+
+
+TypePatterns = Annotated[
+    tuple[
+        Annotated[
+            Pattern,
+            pydantic.PlainValidator(_type_pattern),
+            pydantic.WithJsonSchema({"type": "string", "pattern": r"^[^.]+$"}),
+        ],
+        ...,
+    ],
+    pydantic.AfterValidator(_each_once),
+]
+MemberPatterns = Annotated[
+    tuple[
+        Annotated[
+            Pattern,
+            pydantic.PlainValidator(_member_pattern),
+            pydantic.WithJsonSchema({"type": "string", "pattern": r"\."}),
+        ],
+        ...,
+    ],
+    pydantic.AfterValidator(_each_once),
+]
+
+
+class MoveFacts(Part):
+    """What a move says."""
+
+    model_config = pydantic.ConfigDict(title="move")
+
+    name: Text
+    """What changed, in words."""
+    published: Text = pydantic.Field(alias="from")
+    """What a schema calls the type."""
+    canonical: Text = pydantic.Field(alias="to")
+    """What it is called in the canonical vocabulary."""
+
+
+class Types(Part):
+    """Types by name."""
+
+    model_config = pydantic.ConfigDict(title="section")
+
+    types: TypePatterns = ()
+    """Names as published, each once; `*` stands for any characters."""
+
+
+class Members(Part):
+    """Members by name."""
+
+    model_config = pydantic.ConfigDict(title="section")
+
+    members: MemberPatterns = ()
+    """`Type.member`, each once; `*` stands for any characters."""
+
+
+class TypesAndMembers(Members, Types):
+    """Types and members by name."""
+
+    model_config = pydantic.ConfigDict(title="section")
+
+
+class CanonicalFile(Part):
+    """How the canonical vocabulary is made: what no comparison of schemas can know."""
+
+    model_config = pydantic.ConfigDict(title="file")
+
+    plain: TypesAndMembers = TypesAndMembers()
+    """What becomes plain JSON, wherever it stands, or there."""
+    open: Types = Types()
+    """Types that pass as they are, with the members of another one."""
+    left_out: TypesAndMembers = TypesAndMembers()
+    """Types of the wire, and types that only help to write a schema down; members that only the wire needs."""
+    kept: Types = Types()
+    """Exceptions from the types that are left out."""
+    refused: TypesAndMembers = TypesAndMembers()
+    """Members of unions, and members whose value is not sent where a revision lacks it or does not take it; it is an error to try."""
+    hints: Members = Members()
+    """Members whose value only hints, and is left out where a revision does not take it."""
+    supplied: Members = Members()
+    """Members that whoever sends a value puts in beforehand, where a revision requires them."""
+    moves: tuple[MoveFacts, ...] = ()
+    """Types that no comparison of names can find."""
+
+
+def read_rules(top: Mapping, problems: Problems) -> Rules | None:
+    """The rules that a loaded file states; None after complaints.
 
     Args:
         top: the top mapping of `canonical.yaml`, from `located.load`.
-        problems: receives unknown keys (with the allowed ones), wrong kinds of nodes and names given twice.
+        problems: receives everything that is wrong with the file itself.
     """
-    _only(top, (*_LISTS, "moves"), "the file", problems)
-    patterns: dict[str, tuple[Pattern, ...]] = {}
-    for section, lists in _LISTS.items():
-        node = top.get(section)
-        if node is None:
-            continue
-        if not isinstance(node, Mapping):
-            problems.add(node.place, f"'{section}' is a {kind(node)}; allowed: a mapping of {', '.join(lists)}")
-            continue
-        _only(node, tuple(lists), f"'{section}'", problems)
-        for key, attribute in lists.items():
-            if (listed := node.get(key)) is not None:
-                patterns[attribute] = _patterns(listed, f"{section}.{key}", member=key == "members", problems=problems)
-    places = {section: top.place_of(section) for section in top}
-    return Rules(top.place, moves=_moves(top.get("moves"), problems), places=places, **patterns)
-
-
-def _only(node: Mapping, allowed: tuple[str, ...], where: str, problems: Problems) -> None:
-    for key in node:
-        if key not in allowed:
-            problems.add(node.place_of(key), f"'{key}' is not a key of {where}; allowed: {', '.join(allowed)}")
-
-
-def _patterns(node: Node, where: str, *, member: bool, problems: Problems) -> tuple[Pattern, ...]:
-    if not isinstance(node, Sequence):
-        problems.add(node.place, f"'{where}' is a {kind(node)}; allowed: a list of names")
-        return ()
-    found: dict[str, Pattern] = {}
-    form = "Type.member" if member else "Type"
-    for item in node:
-        if not isinstance(item, Scalar) or not item.text or member != ("." in item.text):
-            what = f"'{item.text}'" if isinstance(item, Scalar) else f"a {kind(item)}"
-            problems.add(item.place, f"{what} is not a name in '{where}'; allowed: {form}, with * for any characters")
-        elif item.text in found:
-            problems.add(
-                item.place, f"'{item.text}' stands twice in '{where}'; first at line {found[item.text].place.line}"
-            )
-        else:
-            found[item.text] = Pattern(item.text, item.place)
-    return tuple(found.values())
-
-
-def _moves(node: Node | None, problems: Problems) -> tuple[Move, ...]:
-    if node is None:
-        return ()
-    if not isinstance(node, Sequence):
-        problems.add(node.place, f"'moves' is a {kind(node)}; allowed: a list of mappings of {', '.join(_MOVE_KEYS)}")
-        return ()
-    moves = []
-    for item in node:
-        if not isinstance(item, Mapping):
-            problems.add(item.place, f"a move is a {kind(item)}; allowed: a mapping of {', '.join(_MOVE_KEYS)}")
-            continue
-        _only(item, _MOVE_KEYS, "a move", problems)
-        texts = {}
-        for key in _MOVE_KEYS:
-            value = item.get(key)
-            if isinstance(value, Scalar) and value.text:
-                texts[key] = value.text
-            else:
-                problems.add(item.place if value is None else value.place, f"a move needs text for '{key}'")
-        if len(texts) == len(_MOVE_KEYS):
-            moves.append(Move(texts["name"], texts["from"], texts["to"], item.place))
-    return tuple(moves)
+    file = read(CanonicalFile, top, problems)
+    if file is None:
+        return None
+    return Rules(
+        place=file.place,
+        plain_types=file.plain.types,
+        plain_members=file.plain.members,
+        left_out_types=file.left_out.types,
+        left_out_members=file.left_out.members,
+        open_types=file.open.types,
+        kept_types=file.kept.types,
+        refused=file.refused.types,
+        refused_values=file.refused.members,
+        hints=file.hints.members,
+        supplied=file.supplied.members,
+        moves=tuple(Move(move.name, move.published, move.canonical, move.place) for move in file.moves),
+        places={section: file.key_place(section) for section in top},
+    )

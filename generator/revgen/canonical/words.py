@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+from typing import Annotated, Any
 
-from ..reading.located import Mapping, Node, Place, Problems, Scalar, kind, load
+import pydantic
+
+from ..reading.located import Place, Problems, Scalar, load
+from ..reading.models import Part, Text, not_allowed, read
 from ..schemas.shapes import Definitions
 
 PATH = "specs/words.yaml"
 
-_SECTIONS = ("members", "types")
-_KEYS = ("is", "members")
 _NOT_ALLOWED = ("\\", '"', "\n")
 
 
@@ -26,28 +28,45 @@ class Line:
     place: Place
 
 
-@dataclasses.dataclass(frozen=True)
-class TypeWords:
-    """What is said of one type: a line for itself, if there is one, and for members, by wire name."""
-
-    line: Line | None
-    members: dict[str, Line]
-    place: Place
+def _line(node: Any) -> Line:
+    if not isinstance(node, Scalar) or not node.strip() or any(sign in node for sign in _NOT_ALLOWED):
+        raise not_allowed("one line of text, without backslashes and double quotes")
+    return Line(node.strip(), node.place)
 
 
-@dataclasses.dataclass(frozen=True)
-class Words:
-    """Everything that the file says.
+LineOfWords = Annotated[
+    Line,
+    pydantic.PlainValidator(_line),
+    pydantic.WithJsonSchema({"type": "string", "pattern": r'^[^\\"\n]*\S[^\\"\n]*$'}),
+]
+Lines = dict[Text, LineOfWords]
 
-    Attributes:
-        place: its top; None where there is no such file.
-        members: by wire name what a member means wherever its type says nothing else.
-        types: by canonical name.
-    """
 
-    place: Place | None = None
-    members: dict[str, Line] = dataclasses.field(default_factory=dict)
-    types: dict[str, TypeWords] = dataclasses.field(default_factory=dict)
+class TypeWords(Part):
+    """What is said of one type."""
+
+    model_config = pydantic.ConfigDict(title="type")
+
+    line: LineOfWords | None = pydantic.Field(None, alias="is")
+    """What the type is for."""
+    members: Lines = pydantic.Field(default_factory=dict)
+    """What each of its members means, by the name that it has on the wire."""
+
+
+class Words(Part):
+    """A line of words for each type and member of the canonical vocabulary: what it is for, its form or unit, what absence means."""
+
+    model_config = pydantic.ConfigDict(title="file")
+
+    members: Lines = pydantic.Field(default_factory=dict)
+    """What a member means wherever its type says nothing else, by the name that it has on the wire."""
+    types: dict[Text, TypeWords] = pydantic.Field(default_factory=dict)
+    """What is said of each type, by its canonical name."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is such a file."""
+        return self._place is not None
 
     def of_type(self, name: str) -> str:
         """The words of a type; empty where it has none."""
@@ -70,16 +89,7 @@ def load_words(root: pathlib.Path, problems: Problems) -> Words:
     """
     if not (root / PATH).is_file():
         return Words()
-    top = load(root, PATH, problems)
-    if top is None:
-        return Words()
-    _only(top, _SECTIONS, "the file", problems)
-    types = _mapping(top, "types", problems)
-    return Words(
-        top.place,
-        members=_lines(_mapping(top, "members", problems), problems),
-        types={} if types is None else {name: _type(name, types, problems) for name in types},
-    )
+    return read(Words, load(root, PATH, problems), problems) or Words()
 
 
 def complain_about_words(words: Words, canonical: Definitions, problems: Problems) -> None:
@@ -90,7 +100,7 @@ def complain_about_words(words: Words, canonical: Definitions, problems: Problem
         canonical: the definitions of the canonical vocabulary.
         problems: receives the remarks, at their places.
     """
-    if words.place is None:
+    if not words.is_there:
         problems.remark(Place(PATH, 1, 1), "there is no such file, so types and members have no words")
         return
     used: set[str] = set()
@@ -118,51 +128,3 @@ def complain_about_words(words: Words, canonical: Definitions, problems: Problem
     for member, line in words.members.items():
         if member not in used:
             problems.remark(line.place, f"no type has a member '{member}' without words of its own")
-
-
-def _type(name: str, types: Mapping, problems: Problems) -> TypeWords:
-    node, place = types[name], types.place_of(name)
-    if not isinstance(node, Mapping):
-        problems.add(node.place, f"'{name}' is a {kind(node)}; allowed: a mapping with {', '.join(_KEYS)}")
-        return TypeWords(None, {}, place)
-    _only(node, _KEYS, f"'{name}'", problems)
-    return TypeWords(
-        _line(node["is"], problems) if "is" in node else None,
-        _lines(_mapping(node, "members", problems), problems),
-        place,
-    )
-
-
-def _lines(node: Mapping | None, problems: Problems) -> dict[str, Line]:
-    read = {member: _line(node[member], problems) for member in node or ()} if node is not None else {}
-    return {member: line for member, line in read.items() if line is not None}
-
-
-def _line(node: Node, problems: Problems) -> Line | None:
-    if not isinstance(node, Scalar) or not node.text.strip():
-        problems.add(
-            node.place,
-            f"a line of words is {'empty' if isinstance(node, Scalar) else 'a ' + kind(node)}; allowed: text",
-        )
-        return None
-    if any(sign in node.text for sign in _NOT_ALLOWED):
-        problems.add(
-            node.place,
-            "a line of words has a backslash, a double quote or a second line; allowed: one line without these",
-        )
-        return None
-    return Line(node.text.strip(), node.place)
-
-
-def _mapping(top: Mapping, key: str, problems: Problems) -> Mapping | None:
-    node = top.get(key)
-    if node is None or isinstance(node, Mapping):
-        return node
-    problems.add(node.place, f"'{key}' is a {kind(node)}; allowed: a mapping from names to words")
-    return None
-
-
-def _only(node: Mapping, allowed: tuple[str, ...], where: str, problems: Problems) -> None:
-    for key in node:
-        if key not in allowed:
-            problems.add(node.place_of(key), f"'{key}' is not a key of {where}; allowed: {', '.join(allowed)}")

@@ -12,10 +12,10 @@ import click
 from ..differences.schemas import SchemaDifferences, schema_differences
 from ..differences.words import schema_sections
 from ..editing.addition import take_in
-from ..editing.answers_file import AnswersFile, read_answers
+from ..editing.answers_file import RevisionAnswers, read_answers
 from ..editing.importing import Declared, ImportRefused, prepare_import, require_source
 from ..editing.inventory_files import declared_versions
-from ..inventory.concerns import load_inventory
+from ..inventory.loading import load_inventory
 from ..inventory.selection import load_selection
 from ..reading.located import Place, Problem, Problems, SpecificationError
 from ..schemas.published import load_schemas
@@ -132,7 +132,7 @@ def _require_readable(root: pathlib.Path, revision: str) -> None:
     problems.stop_if_any()
 
 
-def _read(path: str, content: bytes) -> AnswersFile:
+def _read(path: str, content: bytes) -> RevisionAnswers:
     try:
         return read_answers(path, content.decode("utf-8"))
     except UnicodeDecodeError as error:

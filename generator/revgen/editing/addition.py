@@ -16,7 +16,7 @@ from ..schemas.pages import pages_path
 from ..schemas.published import PATH as CORRECTIONS
 from ..schemas.published import Correction, corrected, load_corrections
 from ..schemas.revisions import load_revisions
-from .answers_file import AnswersFile
+from .answers_file import RevisionAnswers
 from .inventory_files import add_answer, concerns, correction_entries, open_areas, open_document
 from .yaml_lines import Document, Entry, Piece
 
@@ -46,7 +46,7 @@ def take_in(
     order: Sequence[str],
     schema: Mapping[str, Any],
     *,
-    answers: AnswersFile | None = None,
+    answers: RevisionAnswers | None = None,
     answers_path: str = "",
     like: str | None = None,
 ) -> Addition:
@@ -98,7 +98,7 @@ def take_in(
     return Addition(texts, **counts, corrections=number)
 
 
-def _unasked(answers: AnswersFile, areas: Mapping[str, Document], path: str) -> list[Problem]:
+def _unasked(answers: RevisionAnswers, areas: Mapping[str, Document], path: str) -> list[Problem]:
     """Answers to questions that nobody asks."""
     asked = {name: {concern for concern, _ in concerns(area)} for name, area in areas.items()}
     return [

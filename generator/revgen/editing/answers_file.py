@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 
-import yaml
-
+from ..inventory.answers_file import AnswersFile, Declaration
+from ..reading.located import Problems, parse
+from ..reading.models import read
 from ..schemas.revisions import is_date
 from .importing import Declared
 from .yaml_lines import Document, Entry, Piece
 
-_SECTIONS = ("revision", "pages", "corrections", "answers")
 _FACTS = ("after", "source", "pages", "reference", "draft")
 _FIRST = "none"
 
 
 @dataclasses.dataclass(frozen=True)
-class AnswersFile:
+class RevisionAnswers:
     """What one revision says.
 
     Attributes:
@@ -65,7 +65,7 @@ class AnswersFile:
         return "".join(lines)
 
 
-def read_answers(path: str, text: str) -> AnswersFile:
+def read_answers(path: str, text: str) -> RevisionAnswers:
     """Read such a file.
 
     Args:
@@ -75,45 +75,32 @@ def read_answers(path: str, text: str) -> AnswersFile:
     Raises:
         SpecificationError: it is no YAML, or has something else in it.
     """
+    problems = Problems()
+    file = read(AnswersFile, parse(text, path, problems), problems)
+    problems.stop_if_any()
+    assert file is not None
     document = Document(path, text)
-    for section, entry in document.entries(document.top).items():
-        if section not in _SECTIONS:
-            message = f"'{section}' is not a key of an answers file; keys: {', '.join(_SECTIONS)}"
-            raise document.complaint(entry.own, entry.indent, message)
-    pages = document.find("pages")
     areas = {area: document.entries(node) for area, node in document.children(document.find("answers")).items()}
-    corrections = {}
-    for number, entry in document.entries(document.find("corrections")).items():
-        if not number.isdigit():
-            message = f"'{number}' is not the number of a place in the list of corrections"
-            raise document.complaint(entry.own, entry.indent, message)
-        corrections[int(number)] = _as_item(entry.piece)
-    return AnswersFile(
-        declared=_declared(document),
-        corrections=corrections,
+    corrections = document.entries(document.find("corrections"))
+    return RevisionAnswers(
+        declared=_declared(file.revision),
+        corrections={int(number): _as_item(entry.piece) for number, entry in corrections.items()},
         answers={area: {name: entry.piece for name, entry in entries.items()} for area, entries in areas.items()},
-        pages=pages.value if isinstance(pages, yaml.ScalarNode) else "",
+        pages=file.pages,
         places={(area, name): entry for area, entries in areas.items() for name, entry in entries.items()},
     )
 
 
-def _declared(document: Document) -> Declared:
-    section = document.find("revision")
+def _declared(section: Declaration | None) -> Declared:
     if section is None:
         return Declared()
-    for key, entry in document.entries(section).items():
-        if key not in _FACTS:
-            message = f"'{key}' is not a key of 'revision'; keys: {', '.join(_FACTS)}"
-            raise document.complaint(entry.own, entry.indent, message)
-    facts = {key: node.value for key, node in document.children(section).items() if isinstance(node, yaml.ScalarNode)}
-    after = facts.get("after")
     return Declared(
-        source=facts.get("source"),
-        pages=facts.get("pages"),
+        source=section.source,
+        pages=section.pages,
         # Where a file tells where the pages are and of no reference, there is none.
-        reference=facts.get("reference", "" if "pages" in facts else None),
-        after="" if after == _FIRST else after,
-        draft=facts["draft"] == "yes" if "draft" in facts else None,
+        reference=section.reference or ("" if section.pages else None),
+        after="" if section.after == _FIRST else section.after,
+        draft=section.draft,
     )
 
 

@@ -14,7 +14,7 @@ from ..schemas.pages import pages_path
 from ..schemas.published import PATH as CORRECTIONS
 from ..schemas.revisions import PATH as REVISIONS
 from ..schemas.revisions import Revision, load_revisions
-from .answers_file import AnswersFile
+from .answers_file import RevisionAnswers
 from .importing import Declared
 from .inventory_files import concerns, correction_entries, open_areas, open_document
 from .yaml_lines import Document, Piece
@@ -30,7 +30,7 @@ class Removal:
     """
 
     texts: dict[str, str | None]
-    kept: AnswersFile
+    kept: RevisionAnswers
 
 
 def take_out(root: pathlib.Path, version: str) -> Removal:
@@ -62,7 +62,7 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
             gone.schema_path: None,
             **({pages_path(version): None} if has_pages else {}),
         },
-        kept=AnswersFile(
+        kept=RevisionAnswers(
             declared=_declared(gone, revisions),
             corrections=corrected,
             answers={area: pieces for area, pieces in answers.items() if pieces},

@@ -9,10 +9,12 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import re
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from ..reading.literals import found
-from ..reading.located import Node, Place, Problems, Scalar, Sequence
+import pydantic
+
+from ..reading.located import Place, Scalar, Sequence
+from ..reading.models import not_allowed
 from ..schemas.pages import Pages
 from ..schemas.pointers import LeadsNowhere, follow
 
@@ -40,51 +42,60 @@ class Citation:
         return f"{self.form}: {origin}{self.text}"
 
 
-def read_citations(
-    node: Node,
-    schema: object | None,
-    version: str,
-    problems: Problems,
-    complain: Complaint | None = None,
-    pages: Pages | None = None,
-) -> tuple[Citation, ...]:
-    """The citations that a `cite` holds: one text, or a list of them.
-
-    Args:
-        node: the value of `cite`.
-        schema: the loaded schema that pointers point into; None when it could not be loaded, and pointers are not followed.
-        version: the revision of that schema, for complaints.
-        problems: receives malformed citations.
-        complain: receives pointers to nothing, and pages and headings that there are not; by default they are faults.
-        pages: the pages of that revision; None when nobody has written them down, and pages are not looked up.
-    """
-    items = node.items if isinstance(node, Sequence) else (node,)
-    if not items:
-        problems.add(node.place, f"no citation is given; allowed: {_FORMS}")
-    citations = (read_citation(item, problems) for item in items)
-    good = tuple(citation for citation in citations if citation is not None)
-    for citation in good:
-        if citation.form == "schema" and schema is not None:
-            _follow(citation, schema, version, complain or problems.add)
-        elif citation.form == "page" and pages is not None:
-            _look_up(citation, pages, version, complain or problems.add)
-    return good
-
-
-def read_citation(node: Node, problems: Problems) -> Citation | None:
-    """One citation; None after a complaint when it has none of the forms."""
-    text = node.text if isinstance(node, Scalar) else ""
+def _citation(node: Any) -> Citation:
+    text = node if isinstance(node, Scalar) else ""
     if match := _PAGE.fullmatch(text):
         if _REVISION.search(match["text"].partition("#")[0]):
-            problems.add(node.place, f"'{match['text']}' names a revision; a page is cited by its path without it")
-            return None
+            raise not_allowed("a page by its path without the revision")
         return Citation("page", match["text"], None, node.place)
     if match := _SCHEMA.fullmatch(text):
         return Citation("schema", match["text"], None, node.place)
     if match := _POLICY.fullmatch(text):
         return Citation("policy", match["text"], "seed" if match["origin"] == "seed" else "project", node.place)
-    problems.add(node.place, f"{found(node)} is not a citation; allowed: {_FORMS}")
-    return None
+    raise not_allowed(_FORMS)
+
+
+def _citations(node: Any) -> Any:
+    if node == []:
+        raise not_allowed(f"one citation or more, each {_FORMS}")
+    return node if isinstance(node, Sequence) else (node,)
+
+
+_FORM: dict[str, Any] = {
+    "type": "string",
+    # Groups have names in Python's own way.
+    "pattern": "^(?:" + re.sub(r"\?P<\w+>", "", "|".join(form.pattern for form in (_PAGE, _SCHEMA, _POLICY))) + ")$",
+}
+
+Citations = Annotated[
+    tuple[Annotated[Citation, pydantic.PlainValidator(_citation)], ...],
+    pydantic.BeforeValidator(_citations),
+    pydantic.WithJsonSchema({"anyOf": [_FORM, {"type": "array", "items": _FORM, "minItems": 1}]}),
+]
+"""One citation, or a list of them."""
+
+
+def follow_citations(
+    citations: collections.abc.Iterable[Citation],
+    schema: object | None,
+    version: str,
+    complain: Complaint,
+    pages: Pages | None = None,
+) -> None:
+    """Complain about pointers to nothing, and about pages and headings that there are not.
+
+    Args:
+        citations: what an answer cites.
+        schema: the loaded schema that pointers point into; None when it could not be loaded, and pointers are not followed.
+        version: the revision of that schema, for complaints.
+        complain: receives each with its place.
+        pages: the pages of that revision; None when nobody has written them down, and pages are not looked up.
+    """
+    for citation in citations:
+        if citation.form == "schema" and schema is not None:
+            _follow(citation, schema, version, complain)
+        elif citation.form == "page" and pages is not None:
+            _look_up(citation, pages, version, complain)
 
 
 def _look_up(citation: Citation, pages: Pages, version: str, complain: Complaint) -> None:

@@ -6,36 +6,50 @@ Rule: what a rule does is the skeleton of the package; here stand the constants 
 from __future__ import annotations
 
 import collections.abc
-import dataclasses
 import pathlib
 
-from ..reading import located
-from ..reading.literals import found, read_text
-from ..reading.located import Mapping, Place, Problems
+import pydantic
+
+from ..reading.located import Problems, load
+from ..reading.models import Each, LocatedText, Part, Text, read
 from ..schemas.pages import Pages
-from .citations import Citation, read_citations
+from .citations import Citations
 
 PATH = "specs/selection.yaml"
 
-_KEYS = ("says", "with", "refusal", "cite")
 
-
-@dataclasses.dataclass(frozen=True)
-class Rule:
+class Rule(Part):
     """One rule: what it says, the constants that it compares with, who words the refusal, and where it is written."""
 
-    name: str
-    says: str
-    constants: dict[str, str]
-    refusal: str
-    citations: tuple[Citation, ...]
-    place: Place
-    constant_places: dict[str, Place] = dataclasses.field(default_factory=dict, compare=False)
+    model_config = pydantic.ConfigDict(title="rule")
+
+    says: Text
+    """Which message is answered by which revision, in a sentence."""
+    constants: dict[LocatedText, LocatedText] = pydantic.Field(alias="with")
+    """What it compares with: `header` (the concern that names it), `key`, `member`, `method`, `version`."""
+    refusal: Text
+    """Who words the refusal where that revision is not served."""
+    citations: Citations = pydantic.Field(alias="cite")
+    """Where it is written."""
+
+    @property
+    def name(self) -> str:
+        """What its macro is called."""
+        return self.key
 
     @property
     def words(self) -> list[str]:
         """The paragraphs of a docstring: what it says, who words the refusal, and the sources."""
         return [self.says, self.refusal, "", *map(str, self.citations)]
+
+
+class SelectionFile(Part):
+    """Which adapter answers a message: the first rule that applies decides."""
+
+    model_config = pydantic.ConfigDict(title="file")
+
+    rules: Each[LocatedText, Rule] = pydantic.Field(min_length=1)
+    """The rules by name, in the order in which they are tried."""
 
 
 def load_selection(
@@ -49,20 +63,18 @@ def load_selection(
         pages: the pages of all revisions whose pages are known. A rule is of no single one, so that it cites what none of them has
             is a remark: the one that had it may have been taken out.
     """
-    top = located.load(root, PATH, problems)
-    if top is None:
+    file = read(SelectionFile, load(root, PATH, problems), problems)
+    if file is None:
         return ()
-    for key in top:
-        if key != "rules":
-            problems.add(top.place_of(key), f"'{key}' is not a key of the selection; keys: rules")
-    rules = top.get("rules")
-    if isinstance(rules, Mapping) and rules.entries:
-        read = (_read_rule(name, rules, problems) for name in rules)
-        kept = tuple(rule for rule in read if rule is not None)
-        _remark_on_pages(kept, tuple(pages), problems)
-        return kept
-    problems.add(rules.place if rules else top.place, "the selection has no rules; allowed: 'rules', a mapping")
-    return ()
+    rules = tuple(rule for rule in file.rules.values() if rule is not None)
+    for rule in rules:
+        for citation in rule.citations:
+            # A rule belongs to no single revision, so there is no schema that a pointer could point into.
+            if citation.form == "schema":
+                allowed = "'page: <path>#<heading>' or a policy"
+                problems.add(citation.place, f"rule '{rule.name}' cites a schema; allowed: {allowed}")
+    _remark_on_pages(rules, tuple(pages), problems)
+    return rules
 
 
 def _remark_on_pages(rules: tuple[Rule, ...], pages: tuple[Pages, ...], problems: Problems) -> None:
@@ -70,35 +82,3 @@ def _remark_on_pages(rules: tuple[Rule, ...], pages: tuple[Pages, ...], problems
         page, _, anchor = citation.text.partition("#")
         if pages and not any(known.has(page, anchor) for known in pages):
             problems.remark(citation.place, f"no revision has a page '{page}' with a heading '{anchor}'")
-
-
-def _read_rule(name: str, rules: Mapping, problems: Problems) -> Rule | None:
-    node, place = rules[name], rules.place_of(name)
-    if not isinstance(node, Mapping):
-        problems.add(node.place, f"rule '{name}' is {found(node)}; allowed: a mapping")
-        return None
-    for key in node:
-        if key not in _KEYS:
-            problems.add(node.place_of(key), f"'{key}' is not a key of rule '{name}'; keys: {', '.join(_KEYS)}")
-    for key in _KEYS:
-        if key not in node:
-            problems.add(place, f"rule '{name}' has no '{key}'; keys: {', '.join(_KEYS)}")
-    texts = {
-        key: read_text(node[key], f"'{key}' of rule '{name}'", problems) for key in ("says", "refusal") if key in node
-    }
-    # A rule belongs to no single revision, so there is no schema that a pointer could point into.
-    cited = read_citations(node["cite"], None, "", problems) if "cite" in node else ()
-    for citation in cited:
-        if citation.form == "schema":
-            problems.add(citation.place, f"rule '{name}' cites a schema; allowed: 'page: <path>#<heading>' or a policy")
-    constants = node.get("with")
-    values: dict[str, str] = {}
-    places: dict[str, Place] = {}
-    if isinstance(constants, Mapping):
-        values = {
-            key: read_text(value, f"'{key}' of rule '{name}'", problems) for key, value in constants.entries.items()
-        }
-        places = {key: value.place for key, value in constants.entries.items()}
-    elif constants is not None:
-        problems.add(constants.place, f"'with' of rule '{name}' is {found(constants)}; allowed: a mapping")
-    return Rule(name, texts.get("says", ""), values, texts.get("refusal", ""), cited, place, places)

@@ -1,4 +1,5 @@
-"""Reading: YAML with a place for every node, the types of scalars, and problems that are collected before anything stops.
+"""Reading: YAML with a place for every node, models of what may stand there, the types of scalars, and problems that are collected before
+anything stops.
 
 Rule: nothing here knows what a file means.
 """

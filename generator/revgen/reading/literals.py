@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from typing import Annotated, Any
 
-from .located import Node, Problems, Scalar, Sequence, kind
+import pydantic
+
+from .located import Node, Problems, Scalar, Sequence, found
+from .models import not_allowed
 
 Value = bool | int | str | tuple[str, ...] | None
 
@@ -45,31 +49,38 @@ _BOOLEANS = {"yes": True, "true": True, "no": False, "false": False}
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 
 
-def read_type(node: Node, where: str, problems: Problems) -> Type | None:
-    """The type that a node names.
-
-    Args:
-        node: what was written for the type.
-        where: what the type is for, as it is to read in a complaint.
-        problems: receives a complaint when the node names no type.
-    """
-    if isinstance(node, Scalar) and node.text in TYPES:
-        return TYPES[node.text]
-    problems.add(node.place, f"{found(node)} is not a type for {where}; types: {', '.join(TYPES)}")
-    return None
+def _type(node: Any) -> Type:
+    if isinstance(node, Scalar) and node in TYPES:
+        return TYPES[node]
+    raise not_allowed(", ".join(TYPES))
 
 
-def read_boolean(node: Node, where: str, problems: Problems) -> bool:
-    """A node as yes or no; no where it is neither, after a complaint."""
-    return read_value(node, TYPES["boolean"], where, problems) is True
+def _boolean(node: Any) -> bool:
+    if isinstance(node, Scalar) and not node.quoted and node in _BOOLEANS:
+        return _BOOLEANS[node]
+    raise not_allowed(TYPES["boolean"].allowed)
 
 
-def read_text(node: Node, where: str, problems: Problems) -> str:
-    """A node as text that is not empty; empty where it is none, after a complaint."""
-    if isinstance(node, Scalar) and node.text.strip():
-        return node.text
-    problems.add(node.place, f"{where} is {found(node)}; allowed: text")
-    return ""
+def _written(node: Any) -> Any:
+    return node
+
+
+_TEXTS = {"type": "array", "items": {"type": ["string", "number", "boolean"]}}
+
+NamedType = Annotated[Type, pydantic.PlainValidator(_type), pydantic.WithJsonSchema({"enum": list(TYPES)})]
+"""The name of a type."""
+
+Boolean = Annotated[
+    bool, pydantic.PlainValidator(_boolean), pydantic.WithJsonSchema({"enum": [*_BOOLEANS, True, False]})
+]
+"""Yes or no."""
+
+Written = Annotated[
+    Node,
+    pydantic.PlainValidator(_written),
+    pydantic.WithJsonSchema({"anyOf": [{"type": ["string", "integer", "boolean"]}, _TEXTS]}),
+]
+"""A value as it was written; `read_value` makes one of it where its type is known."""
 
 
 def read_value(node: Node, type_: Type, where: str, problems: Problems) -> Value:
@@ -86,9 +97,9 @@ def read_value(node: Node, type_: Type, where: str, problems: Problems) -> Value
     """
     if type_.name == "list of text":
         if isinstance(node, Sequence) and all(_is_text(item) for item in node):
-            return tuple(item.text for item in node if isinstance(item, Scalar))
+            return tuple(str(item) for item in node)
     elif isinstance(node, Scalar):
-        plain = None if node.quoted else node.text
+        plain = None if node.quoted else str(node)
         if plain == "none" and type_.name.endswith(" or none"):
             return None
         base = type_.name.removesuffix(" or none")
@@ -97,18 +108,9 @@ def read_value(node: Node, type_: Type, where: str, problems: Problems) -> Value
         if base == "integer" and plain is not None and _INTEGER.fullmatch(plain):
             return int(plain)
         if base == "text" and _is_text(node):
-            return node.text
+            return str(node)
     problems.add(node.place, f"{where} is {found(node)}; allowed: {type_.allowed}")
     return None
-
-
-def found(node: Node) -> str:
-    """What was found, as it is to read in a complaint: the text itself, or what kind of node stands there."""
-    if not isinstance(node, Scalar):
-        return f"a {kind(node)}"
-    if not node.text.strip():
-        return "empty"
-    return f'"{node.text}"' if node.quoted else f"'{node.text}'"
 
 
 def python_literal(value: Value) -> str:
@@ -118,4 +120,4 @@ def python_literal(value: Value) -> str:
 
 def _is_text(node: Node) -> bool:
     # An empty scalar without quotes is a forgotten one.
-    return isinstance(node, Scalar) and bool(node.text or node.quoted)
+    return isinstance(node, Scalar) and bool(node or node.quoted)

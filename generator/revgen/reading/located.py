@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from collections.abc import Iterable, Iterator
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, TypeVar
 
 import yaml
 
 from .yaml_text import compose
+
+LONGEST_SHOWN = 120
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -78,53 +80,40 @@ class Problems:
             raise SpecificationError([*self.found, *self.remarks])
 
 
-@dataclasses.dataclass(frozen=True)
-class Scalar:
-    """A scalar as written: its text, whether it was quoted, and where it starts."""
+class Scalar(str):
+    """A scalar as written: its text, whether it was quoted, where it starts, and the key that it stands under, if it does."""
 
-    text: str
+    __slots__ = ("key", "place", "quoted")
+
+    key: Scalar | None
+    place: Place
     quoted: bool
+
+
+class Sequence(list["Node"]):
+    """A list of nodes, where it starts, and the key that it stands under, if it does."""
+
+    __slots__ = ("key", "place")
+
+    key: Scalar | None
     place: Place
 
 
-@dataclasses.dataclass(frozen=True)
-class Sequence:
-    """A list of nodes."""
+class Mapping(dict[Scalar, "Node"]):
+    """Keys in the order of the file with their nodes, where it starts, and the key that it stands under, if it does."""
 
-    items: tuple[Node, ...]
+    __slots__ = ("key", "place")
+
+    key: Scalar | None
     place: Place
-
-    def __iter__(self) -> Iterator[Node]:
-        return iter(self.items)
-
-
-@dataclasses.dataclass(frozen=True)
-class Mapping:
-    """Keys (in the order of the file) with their nodes; `keys` has the scalar that each key was written as."""
-
-    entries: dict[str, Node]
-    keys: dict[str, Scalar]
-    place: Place
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.entries)
-
-    def __getitem__(self, key: str) -> Node:
-        return self.entries[key]
-
-    def __contains__(self, key: object) -> bool:
-        return key in self.entries
-
-    def get(self, key: str) -> Node | None:
-        """The node of a key, or None where the key is absent."""
-        return self.entries.get(key)
-
-    def place_of(self, key: str) -> Place:
-        """Where the key itself stands."""
-        return self.keys[key].place
 
 
 Node = Scalar | Sequence | Mapping
+
+
+def standing_at(node: Node) -> Place:
+    """Where a node begins for whoever looks for it: at its key, if it has one."""
+    return node.place if node.key is None else node.key.place
 
 
 def load(root: pathlib.Path, path: str, problems: Problems) -> Mapping | None:
@@ -143,6 +132,11 @@ def load(root: pathlib.Path, path: str, problems: Problems) -> Mapping | None:
     except (OSError, UnicodeDecodeError) as error:
         problems.add(Place(path, 1, 1), f"cannot be read: {error.__class__.__name__}")
         return None
+    return parse(text, path, problems)
+
+
+def parse(text: str, path: str, problems: Problems) -> Mapping | None:
+    """Read a text whose top level is a mapping; as `load` does, of which `path` is what complaints name."""
     try:
         top = compose(text)
     except yaml.MarkedYAMLError as error:
@@ -154,12 +148,27 @@ def load(root: pathlib.Path, path: str, problems: Problems) -> Mapping | None:
         problems.add(Place(path, 1, 1), f"not YAML: {str(error).splitlines()[0]}")
         return None
     if top is None:
-        return Mapping({}, {}, Place(path, 1, 1))
+        return _placed(Mapping(), Place(path, 1, 1), None)
     node = _convert(top, path, problems)
     if not isinstance(node, Mapping):
-        problems.add(node.place, f"the top level is a {kind(node)}; allowed: a mapping")
+        problems.add(node.place, f"the top level is {found(node)}; allowed: a mapping")
         return None
     return node
+
+
+def found(node: Node) -> str:
+    """What was found, as it is to read in a complaint: the text itself, if need be its beginning, or what kind of node stands there."""
+    if not isinstance(node, Scalar):
+        return f"a {kind(node)}" if node else f"an empty {kind(node)}"
+    if not node.strip():
+        return "empty"
+    return f'"{shown(node)}"' if node.quoted else f"'{shown(node)}'"
+
+
+def shown(text: str) -> str:
+    """A text as a complaint may hold it: on one line, and only the beginning of a long one."""
+    printable = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text[:LONGEST_SHOWN])
+    return printable if len(text) <= LONGEST_SHOWN else f"{printable}…"
 
 
 def kind(node: Node) -> str:
@@ -167,24 +176,31 @@ def kind(node: Node) -> str:
     return {Scalar: "text", Sequence: "list", Mapping: "mapping"}[type(node)]
 
 
-def _convert(node: yaml.Node, path: str, problems: Problems) -> Node:
+_N = TypeVar("_N", Scalar, Sequence, Mapping)
+
+
+def _placed(node: _N, place: Place, key: Scalar | None) -> _N:
+    node.place, node.key = place, key
+    return node
+
+
+def _convert(node: yaml.Node, path: str, problems: Problems, key: Scalar | None = None) -> Node:
     place = Place(path, node.start_mark.line + 1, node.start_mark.column + 1)
     if isinstance(node, yaml.ScalarNode):
-        return Scalar(node.value, node.style in ("'", '"'), place)
+        scalar = _placed(Scalar(node.value), place, key)
+        scalar.quoted = node.style in ("'", '"')
+        return scalar
     if isinstance(node, yaml.SequenceNode):
-        return Sequence(tuple(_convert(item, path, problems) for item in node.value), place)
+        return _placed(Sequence(_convert(item, path, problems) for item in node.value), place, key)
     assert isinstance(node, yaml.MappingNode)
-    entries: dict[str, Node] = {}
-    keys: dict[str, Scalar] = {}
+    mapping = _placed(Mapping(), place, key)
     for key_node, value_node in node.value:
-        key = _convert(key_node, path, problems)
-        if not isinstance(key, Scalar):
-            problems.add(key.place, f"a key is a {kind(key)}; allowed: text")
-            continue
-        if key.text in entries:
-            first = keys[key.text].place
-            problems.add(key.place, f"duplicate key '{key.text}'; first given at line {first.line}")
-            continue
-        entries[key.text] = _convert(value_node, path, problems)
-        keys[key.text] = key
-    return Mapping(entries, keys, place)
+        inner = _convert(key_node, path, problems)
+        if not isinstance(inner, Scalar):
+            problems.add(inner.place, f"a key is {found(inner)}; allowed: text")
+        elif inner in mapping:
+            first = standing_at(mapping[inner])
+            problems.add(inner.place, f"duplicate key '{shown(inner)}'; first given at line {first.line}")
+        else:
+            mapping[inner] = _convert(value_node, path, problems, inner)
+    return mapping

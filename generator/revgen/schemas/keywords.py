@@ -11,14 +11,25 @@ import pathlib
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..reading import located
-from ..reading.located import Problems, Scalar, kind
+import pydantic
+
+from ..reading.located import Problems, load
+from ..reading.models import Each, LocatedText, Part, Text, read
 from .normal_form import KEYWORDS
 
 PATH = "specs/keywords.yaml"
 
 _CHILDREN = ("additionalProperties", "items")
 _BRANCHES = ("allOf", "anyOf", "oneOf")
+
+
+class KeywordsFile(Part):
+    """Keywords of published schemas that are left out before anything else is done with a schema."""
+
+    model_config = pydantic.ConfigDict(title="file")
+
+    harmless: Each[LocatedText, Text] = pydantic.Field(default_factory=dict)
+    """Each keyword with the reason why leaving it out does no harm."""
 
 
 def load_harmless(root: pathlib.Path, problems: Problems) -> tuple[str, ...]:
@@ -30,29 +41,13 @@ def load_harmless(root: pathlib.Path, problems: Problems) -> tuple[str, ...]:
     """
     if not (root / PATH).exists():
         return ()
-    top = located.load(root, PATH, problems)
-    if top is None:
-        return ()
-    for key in top:
-        if key != "harmless":
-            problems.add(top.place_of(key), f"unknown key '{key}'; allowed: harmless")
-    entries = top.get("harmless")
-    if entries is None:
-        return ()
-    if not isinstance(entries, located.Mapping):
-        problems.add(
-            entries.place, f"'harmless' is a {kind(entries)}; allowed: a mapping of keywords to the reason why"
-        )
-        return ()
+    file = read(KeywordsFile, load(root, PATH, problems), problems)
     found = []
-    for keyword in entries:
-        why = entries[keyword]
+    for keyword, why in file.harmless.items() if file is not None else ():
         if keyword in KEYWORDS:
-            problems.add(entries.place_of(keyword), f"'{keyword}' is understood, so it cannot be left out as harmless")
-        elif not isinstance(why, Scalar) or not why.text.strip():
-            problems.add(why.place, f"the reason why '{keyword}' is harmless is missing; allowed: text")
-        else:
-            found.append(keyword)
+            problems.add(keyword.place, f"'{keyword}' is understood, so it cannot be left out as harmless")
+        elif why is not None:
+            found.append(str(keyword))
     return tuple(found)
 
 

@@ -7,36 +7,83 @@ was mended upstream, and the correction has had its day. One with `review` waits
 from __future__ import annotations
 
 import copy
-import dataclasses
 import json
 import pathlib
 from collections.abc import Iterable
-from collections.abc import Mapping as AnyMapping
-from typing import Any
+from typing import Annotated, Any, Self
 
-from ..reading.located import Mapping, Node, Place, Problems, Scalar, Sequence, kind, load
+import pydantic
+
+from ..reading.located import Place, Problems, Scalar, load
+from ..reading.models import OrNone, Part, Text, not_allowed, read, wrong
 from .normal_form import PUBLISHED, CannotNormalise, Schema, normalise
 from .pointers import LeadsNowhere, follow, keys
 from .revisions import Revision
 
 PATH = "specs/corrections.yaml"
 
-_KEYS = ("revision", "pointer", "expected", "value", "reason", "source")
-_ALLOWED = (*_KEYS, "review")
+
+def _json(node: Any) -> Any:
+    allowed = "text, with JSON in it"
+    if not isinstance(node, Scalar):
+        raise not_allowed(allowed)
+    try:
+        return json.loads(node)
+    except json.JSONDecodeError as error:
+        raise not_allowed(f"{allowed} ({error.msg} at character {error.pos + 1})") from None
+    except RecursionError:
+        raise not_allowed(f"{allowed} (this is nested too deep)") from None
 
 
-@dataclasses.dataclass(frozen=True)
-class Correction:
+def _pointer(node: Any) -> str:
+    if not isinstance(node, Scalar) or not node.startswith("/"):
+        raise not_allowed("a JSON pointer, which starts with '/'")
+    return str(node)
+
+
+JsonText = Annotated[Any, pydantic.PlainValidator(_json), pydantic.WithJsonSchema({"type": "string"})]
+"""JSON in a text."""
+
+Pointer = Annotated[
+    str, pydantic.PlainValidator(_pointer), pydantic.WithJsonSchema({"type": "string", "pattern": "^/"})
+]
+"""A JSON pointer to something within a document."""
+
+
+class Correction(Part):
     """One known defect of a published schema, and what is true instead."""
 
-    revision: str
-    pointer: str
-    expected: Any
-    value: Any
-    reason: str
-    source: str
-    places: AnyMapping[str, Place]
-    """Where each of its keys has its value."""
+    model_config = pydantic.ConfigDict(title="correction")
+
+    revision: Text
+    """The revision whose schema it is."""
+    pointer: Pointer
+    """Where the defect is in the normal form."""
+    expected: JsonText
+    """What stands there, as JSON; where it no longer does, the correction has had its day."""
+    value: JsonText
+    """What should stand there, as JSON."""
+    reason: Text
+    """Why that is so."""
+    source: Text
+    """Where it can be read."""
+    review: Text | None = None
+    """Why a person has yet to look at it; taking this away says that somebody has."""
+
+    @pydantic.model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if _same(self.expected, self.value):
+            raise wrong("'value' is what is 'expected'; allowed: something else, or no correction", key="value")
+        return self
+
+
+class CorrectionsFile(Part):
+    """Known defects of published schemas. They are made in the order of the list."""
+
+    model_config = pydantic.ConfigDict(title="file")
+
+    corrections: tuple[Annotated[Correction | None, OrNone()], ...] = ()
+    """The corrections of all revisions."""
 
 
 def load_schemas(root: pathlib.Path, revisions: Iterable[Revision], problems: Problems) -> dict[str, Schema]:
@@ -87,21 +134,22 @@ def load_corrections(root: pathlib.Path, revisions: Iterable[Revision], problems
     """
     if not (root / PATH).exists():
         return ()
-    top = load(root, PATH, problems)
-    if top is None:
-        return ()
-    for key in top:
-        if key != "corrections":
-            problems.add(top.place_of(key), f"unknown key '{key}'; allowed: corrections")
-    entries = top.get("corrections")
-    if entries is None:
-        return ()
-    if not isinstance(entries, Sequence):
-        problems.add(entries.place, f"'corrections' is a {kind(entries)}; allowed: a list of corrections")
+    file = read(CorrectionsFile, load(root, PATH, problems), problems)
+    if file is None:
         return ()
     known = [revision.version for revision in revisions]
-    read = [_read(entry, known, problems) for entry in entries]
-    return tuple(correction for correction in read if correction is not None)
+    kept = []
+    for correction in file.corrections:
+        if correction is None:
+            continue
+        if correction.review is not None:
+            problems.mark(correction.key_place("review"), f"this correction is to be reviewed: {correction.review}")
+        if correction.revision in known:
+            kept.append(correction)
+        else:
+            place = correction.place_of("revision")
+            problems.add(place, f"'{correction.revision}' is not a revision; revisions: {', '.join(known)}")
+    return tuple(kept)
 
 
 def corrected(schema: Schema, corrections: Iterable[Correction], problems: Problems) -> Schema:
@@ -121,58 +169,6 @@ def corrected(schema: Schema, corrections: Iterable[Correction], problems: Probl
     return out
 
 
-def _read(entry: Node, known: list[str], problems: Problems) -> Correction | None:
-    if not isinstance(entry, Mapping):
-        problems.add(entry.place, f"a correction is a {kind(entry)}; allowed: a mapping with {', '.join(_KEYS)}")
-        return None
-    before = len(problems.found)
-    texts: dict[str, str] = {}
-    places: dict[str, Place] = {}
-    for key in entry:
-        node = entry[key]
-        if key not in _ALLOWED:
-            problems.add(entry.place_of(key), f"unknown key '{key}'; allowed: {', '.join(_ALLOWED)}")
-        elif not isinstance(node, Scalar):
-            problems.add(
-                node.place,
-                f"'{key}' is a {kind(node)}; allowed: text"
-                + (", with JSON in it" if key in ("expected", "value") else ""),
-            )
-        else:
-            texts[key], places[key] = node.text, node.place
-    for key in _KEYS:
-        if key not in entry:
-            problems.add(entry.place, f"missing key '{key}'")
-    values = {key: _json(texts[key], key, places[key], problems) for key in ("expected", "value") if key in texts}
-    if "revision" in texts and texts["revision"] not in known:
-        problems.add(places["revision"], f"unknown revision '{texts['revision']}'; known: {', '.join(known)}")
-    if "pointer" in texts and not texts["pointer"].startswith("/"):
-        problems.add(places["pointer"], f"pointer '{texts['pointer']}' does not start with '/'")
-    if len(values) == 2 and len(problems.found) == before and _same(values["expected"], values["value"]):
-        problems.add(places["value"], "'value' is what is 'expected': a correction that changes nothing is none")
-    if "review" in texts:
-        problems.mark(entry.place_of("review"), f"this correction is to be reviewed: {texts['review']}")
-    if len(problems.found) > before:
-        return None
-    return Correction(
-        revision=texts["revision"],
-        pointer=texts["pointer"],
-        expected=values["expected"],
-        value=values["value"],
-        reason=texts["reason"],
-        source=texts["source"],
-        places=places,
-    )
-
-
-def _json(text: str, key: str, place: Place, problems: Problems) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        problems.add(place, f"'{key}' is not JSON: {error.msg} at character {error.pos + 1} of {text!r}")
-        return None
-
-
 def _made(schema: Schema, correction: Correction, problems: Problems) -> bool:
     """Make one correction in place; False, and a problem, where it cannot be made."""
     above, _, last = correction.pointer.rpartition("/")
@@ -186,7 +182,7 @@ def _made(schema: Schema, correction: Correction, problems: Problems) -> bool:
             if not isinstance(error.value, dict | list)
             else f"there is no '{error.missing}' in '{here}'; there: {', '.join(error.there)}"
         )
-        problems.add(correction.places["pointer"], f"pointer '{correction.pointer}': {what}")
+        problems.add(correction.place_of("pointer"), f"pointer '{correction.pointer}': {what}")
         return False
     (key,) = keys(f"/{last}")
     return _replaced(schema, holder, int(key) if isinstance(holder, list) else key, correction, problems)
@@ -201,7 +197,7 @@ def _replaced(schema: Schema, node: Any, key: Any, correction: Correction, probl
             else "it may have been mended upstream"
         )
         problems.add(
-            correction.places["expected"],
+            correction.place_of("expected"),
             f"'{correction.pointer}' is {json.dumps(found)}, but {json.dumps(correction.expected)} was expected; {advice}",
         )
         return False
@@ -209,11 +205,11 @@ def _replaced(schema: Schema, node: Any, key: Any, correction: Correction, probl
     try:
         normal = _same(normalise(schema).schema, schema)
     except CannotNormalise as error:
-        problems.add(correction.places["value"], f"the corrected schema has no normal form: {error.problems[0]}")
+        problems.add(correction.place_of("value"), f"the corrected schema has no normal form: {error.problems[0]}")
         return False
     if not normal:
         problems.add(
-            correction.places["value"],
+            correction.place_of("value"),
             "the corrected schema is not in normal form: no prose, no inline objects, nothing that states nothing",
         )
     return normal

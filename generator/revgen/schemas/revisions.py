@@ -9,8 +9,13 @@ import dataclasses
 import pathlib
 import re
 from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
-from ..reading.located import Mapping, Node, Place, Problems, Scalar, kind, load
+import pydantic
+
+from ..reading.literals import Boolean
+from ..reading.located import Place, Problems, Scalar, load
+from ..reading.models import Each, Part, Text, not_allowed, read
 from .pages import FOLDER as PAGES
 from .pages import Pages, load_pages, pages_path
 
@@ -18,11 +23,67 @@ PATH = "specs/revisions.yaml"
 
 LONGEST_NAME = 64
 
-_REQUIRED = ("source", "sha256", "pages")
-_ALLOWED = (*_REQUIRED, "reference", "draft")
+_NAME = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
+_NAMES = f"letters and digits of ASCII, joined by '-', '.' or '_', {LONGEST_NAME} characters at most"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # What the name of something that comes before a final revision has behind that revision's.
 _CANDIDATE = re.compile(r"[._-](?:alpha|beta|dev|draft|pre|preview|rc)(?:[._-]?\d+)*$", re.IGNORECASE)
+
+
+def _version(node: Any) -> Scalar:
+    if not isinstance(node, Scalar) or name_problem(node):
+        raise not_allowed(_NAMES)
+    if not node.quoted:
+        raise not_allowed(f'"{node}", in quotes')
+    return node
+
+
+def _digest(node: Any) -> str:
+    if not isinstance(node, Scalar) or not _DIGEST.fullmatch(node):
+        raise not_allowed("64 hexadecimal digits in lower case")
+    return str(node)
+
+
+Version = Annotated[
+    Scalar,
+    pydantic.PlainValidator(_version),
+    pydantic.WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$", "maxLength": LONGEST_NAME}),
+]
+"""The name of a revision, as a key; it keeps its place."""
+
+Digest = Annotated[
+    str,
+    pydantic.PlainValidator(_digest),
+    pydantic.WithJsonSchema({"type": "string", "pattern": f"^{_DIGEST.pattern}$"}),
+]
+"""SHA-256, in hexadecimal."""
+
+
+class RevisionFacts(Part):
+    """What is known of a revision besides its schema."""
+
+    model_config = pydantic.ConfigDict(title="revision")
+
+    source: Text
+    """The address of the schema as it was published."""
+    sha256: Digest
+    """The digest of that file."""
+    pages: Text
+    """The address that the paths of citations follow."""
+    reference: Text | None = None
+    """The address of the page that has an anchor for each published definition, where the revision has such a page."""
+    draft: Boolean = False
+    """Whether it is served only where it is named: it was not published as a revision yet, or by others."""
+
+
+class RevisionsFile(Part):
+    """The revisions, oldest first: the only ordering there is."""
+
+    model_config = pydantic.ConfigDict(title="file")
+
+    revisions: Each[Version, RevisionFacts]
+    """Each revision by the name that it has on the wire, quoted."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,11 +147,8 @@ def name_problem(version: str) -> str:
 
     Files and packages are called after it, so it is judged before anything is written.
     """
-    if not re.fullmatch(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*", version) or len(version) > LONGEST_NAME:
-        return (
-            f"'{version}' is not a revision; allowed: letters and digits of ASCII, joined by '-', '.' or '_', "
-            f"{LONGEST_NAME} characters at most"
-        )
+    if not _NAME.fullmatch(version) or len(version) > LONGEST_NAME:
+        return f"'{version}' is not a revision; allowed: {_NAMES}"
     return ""
 
 
@@ -129,34 +187,23 @@ def load_revisions(root: pathlib.Path, problems: Problems) -> tuple[Revision, ..
         root: the folder that holds `specs`.
         problems: receives everything that is wrong, with its place; a revision that has a problem is left out.
     """
-    top = load(root, PATH, problems)
-    if top is None:
+    file = read(RevisionsFile, load(root, PATH, problems), problems)
+    if file is None:
         return ()
-    for key in top:
-        if key != "revisions":
-            problems.add(top.place_of(key), f"unknown key '{key}'; allowed: revisions")
-    entries = top.get("revisions")
-    if not isinstance(entries, Mapping):
-        if entries is None:
-            problems.add(top.place, "missing key 'revisions'")
-        else:
-            problems.add(
-                entries.place, f"'revisions' is a {kind(entries)}; allowed: a mapping from revision to its facts"
-            )
-        return ()
-    found: dict[str, Revision] = {}
-    for version in entries:
-        revision = _read(root, version, entries.keys[version], entries[version], problems)
-        if revision is None:
+    kept: dict[str, Revision] = {}
+    for version, facts in file.revisions.items():
+        # Files are called after it.
+        if facts is None or name_problem(version):
             continue
-        if complaint := twin_problem(version, found):
-            problems.add(revision.place, complaint)
-            continue
-        found[version] = revision
-    if complaint := order_problem(list(found)):
-        problems.add(found[complaint.partition(" ")[0]].place, complaint)
-    _remark_on_stray_pages(root, tuple(entries), problems)
-    return tuple(found.values())
+        revision = _revision(root, version, facts, problems)
+        if complaint := twin_problem(version, kept):
+            problems.add(version.place, complaint)
+        elif revision is not None:
+            kept[version] = revision
+    if complaint := order_problem(list(kept)):
+        problems.add(kept[complaint.partition(" ")[0]].place, complaint)
+    _remark_on_stray_pages(root, tuple(file.revisions), problems)
+    return tuple(kept.values())
 
 
 def _remark_on_stray_pages(root: pathlib.Path, versions: tuple[str, ...], problems: Problems) -> None:
@@ -169,33 +216,10 @@ def _remark_on_stray_pages(root: pathlib.Path, versions: tuple[str, ...], proble
             )
 
 
-def _read(root: pathlib.Path, version: str, key: Scalar, node: Node, problems: Problems) -> Revision | None:
+def _revision(root: pathlib.Path, key: Scalar, facts: RevisionFacts, problems: Problems) -> Revision | None:
+    """A revision with what other files tell of it; None after a complaint about one of them."""
     before = len(problems.found)
-    if not key.quoted:
-        problems.add(key.place, f'revision {version} is not quoted; write "{version}"')
-    if complaint := name_problem(version):
-        problems.add(key.place, complaint)
-        return None
-    if not isinstance(node, Mapping):
-        problems.add(node.place, f"revision {version} is a {kind(node)}; allowed: a mapping with {', '.join(_ALLOWED)}")
-        return None
-    facts: dict[str, str] = {}
-    for name in node:
-        value = node[name]
-        if name not in _ALLOWED:
-            problems.add(node.place_of(name), f"unknown key '{name}'; allowed: {', '.join(_ALLOWED)}")
-        elif not isinstance(value, Scalar):
-            problems.add(value.place, f"'{name}' is a {kind(value)}; allowed: text")
-        else:
-            facts[name] = value.text
-    for name in _REQUIRED:
-        if name not in node:
-            problems.add(key.place, f"revision {version}: missing key '{name}'")
-    digest = node.get("sha256")
-    if "sha256" in facts and digest is not None and not re.fullmatch(r"[0-9a-f]{64}", facts["sha256"]):
-        problems.add(digest.place, "'sha256' is not 64 hexadecimal digits in lower case")
-    if facts.get("draft", "no") not in ("yes", "no"):
-        problems.add(node["draft"].place, f"'draft' is '{facts['draft']}'; allowed: yes, no")
+    version = str(key)
     if not (root / schema_path(version)).is_file():
         problems.add(key.place, f"there is no {schema_path(version)}; 'revgen import {version} FILE' writes it")
     known = load_pages(root, version, problems)
@@ -211,11 +235,11 @@ def _read(root: pathlib.Path, version: str, key: Scalar, node: Node, problems: P
     return Revision(
         version=version,
         module=module_name(version),
-        source=facts["source"],
-        sha256=facts["sha256"],
-        pages=facts["pages"].rstrip("/"),
-        reference=facts.get("reference"),
+        source=facts.source,
+        sha256=facts.sha256,
+        pages=facts.pages.rstrip("/"),
+        reference=facts.reference,
         place=key.place,
         known=known,
-        draft=facts.get("draft") == "yes",
+        draft=facts.draft,
     )

@@ -12,7 +12,8 @@ from typing import Any
 from ..canonical.merge import merge
 from ..canonical.rules import Rules
 from ..canonical.words import Words, complain_about_words, load_words
-from ..inventory.concerns import Area, load_inventory
+from ..inventory.concerns import Area
+from ..inventory.loading import load_inventory
 from ..inventory.selection import Rule, load_selection
 from ..projection.compare import Projection
 from ..reading.located import Problem, Problems

@@ -68,14 +68,13 @@ def check_selection(
         for name in [name for name in expected if name not in rule.constants]:
             problems.add(rule.place, f"rule '{rule.name}' does not give '{name}'; constants: {', '.join(expected)}")
         for name, value in rule.constants.items():
-            place = rule.constant_places.get(name, rule.place)
             if name not in expected or name not in known:
                 allowed = ", ".join(expected) or "none"
-                problems.add(place, f"'{name}' is not a constant of rule '{rule.name}'; constants: {allowed}")
+                problems.add(value.place, f"'{name}' is not a constant of rule '{rule.name}'; constants: {allowed}")
             elif value not in known[name][1]:
                 what = f"rule '{rule.name}' compares with '{value}', which is not {known[name][0]}"
                 complain = problems.add if name == "header" else problems.mark
-                complain(place, f"{what}{_near(value, known[name][1])}")
+                complain(value.place, f"{what}{_near(value, known[name][1])}")
     for name in macros:
         if name not in {rule.name for rule in rules}:
             place = Place(f"{FOLDER}/{RULES}", macros[name].lineno, 1)
