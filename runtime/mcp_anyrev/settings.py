@@ -80,6 +80,7 @@ class Limits:
         streams_of_principal: the most long-lived streams that one principal holds; further ones are refused.
         subscriptions: the most resources that one session, or one stream of changes, subscribes to.
         queue: the most messages that wait for a slow reader; a handler that has more to say waits.
+        queue_bytes: the most bytes of those. What must arrive may take up as much besides; more ends the stream.
         calls_of_connection: the most calls that go on at once on one connection of HTTP+SSE.
         threads: the most threads in which handlers and dependencies run that are not async.
         stored_bytes: the most that is kept of all sessions and unfinished calls; see `SessionStore` for what goes first.
@@ -100,6 +101,7 @@ class Limits:
     streams_of_principal: Count = 10_000
     subscriptions: Count = 1_000
     queue: Count = 1_000
+    queue_bytes: Count = 4 * 1024 * 1024
     calls_of_connection: Count = 256
     threads: Count = 40
     stored_bytes: Count = 64 * 1024 * 1024

@@ -66,19 +66,50 @@ async def test_a_question_is_a_request_on_the_stream_of_the_call(push_adapter: A
     assert seen[0]["params"]["requestedSchema"] == {"type": "object", "properties": {}}
 
 
+async def call_wrongly(client: RawClient, wrong: dict[str, Any], right: dict[str, Any], name: str = "gate") -> str:
+    """Call a tool and post a wrong answer to what it asks, and then a right one; gives the text of the result."""
+
+    async def on_message(message: dict[str, Any]) -> None:
+        if "id" in message:
+            refused = await client.post({"jsonrpc": "2.0", "id": message["id"], **wrong})
+            assert refused.status == client.adapter.error_statuses["invalid_request"]
+            assert refused.error["code"] == client.adapter.error_codes["invalid_request"]
+            assert (await client.post({"jsonrpc": "2.0", "id": message["id"], **right})).message is None
+
+    return (await client.tool(name, on_message=on_message)).text
+
+
+async def test_an_error_is_an_answer_and_never_means_yes(push_adapter: Adapter) -> None:
+    async with serving(registry()) as url, RawClient(url, push_adapter) as client:
+        assert await call(client, {"error": {"code": -32601, "message": "no"}}) == "stopped: None"
+
+
 @pytest.mark.parametrize(
     "answer",
     [
-        {"error": {"code": -32601, "message": "no"}},
         {"result": {}},
         {"result": {"content": {}}},
         {"result": {"action": "maybe"}},
         {"result": {"action": "accept", "content": "yes"}},
     ],
 )
-async def test_an_answer_that_is_no_acceptance_never_means_yes(push_adapter: Adapter, answer: dict[str, Any]) -> None:
-    async with serving(registry()) as url, RawClient(url, push_adapter) as client:
-        assert await call(client, answer) == "stopped: None"
+async def test_an_answer_that_is_none_leaves_the_question_open(
+    push_adapter: Adapter, binding: str, answer: dict[str, Any]
+) -> None:
+    async with serving(registry(), None, binding) as url, RawClient(url, push_adapter) as client:
+        assert await call_wrongly(client, answer, {"result": {"action": "decline"}}) == "stopped: decline"
+        assert await call_wrongly(client, answer, {"result": ACCEPT}) == "went ahead"
+
+
+async def test_an_answer_that_is_none_never_means_yes(push_adapter: Adapter) -> None:
+    settings = Settings(ask_timeout_seconds=0.3)
+    async with serving(registry(), settings) as url, RawClient(url, push_adapter) as client:
+
+        async def on_message(message: dict[str, Any]) -> None:
+            if message["method"] == "elicitation/create":
+                await client.post({"jsonrpc": "2.0", "id": message["id"], "result": {"action": "maybe"}})
+
+        assert (await client.tool("gate", on_message=on_message)).text == "stopped: None"
 
 
 async def test_an_answer_that_is_no_response_is_refused_and_the_call_goes_on(push_adapter: Adapter) -> None:
@@ -105,9 +136,9 @@ async def test_declining_and_cancelling_reach_the_handler(push_adapter: Adapter,
 async def test_a_form_that_does_not_fit_is_no_acceptance(push_adapter: Adapter, content: dict[str, Any]) -> None:
     async with serving(registry()) as url, RawClient(url, push_adapter) as client:
         said = {"result": {"action": "accept", "content": content}}
-        assert (await call(client, said, "color")).startswith("stopped")
         fitting = {"result": {"action": "accept", "content": {"color": "red"}}}
-        assert await call(client, fitting, "color") == "red"
+        assert await call_wrongly(client, said, fitting, "color") == "red"
+        assert await call_wrongly(client, said, {"result": {"action": "cancel"}}, "color") == "stopped: cancel"
 
 
 async def test_silence_ends_the_question_and_tells_the_client(push_adapter: Adapter) -> None:
@@ -168,6 +199,36 @@ async def test_the_first_answer_wins(push_adapter: Adapter) -> None:
                 await client.post({"jsonrpc": "2.0", "id": message["id"], "result": {"action": action}})
 
         assert (await client.tool("gate", on_message=on_message)).text == "stopped: decline"
+
+
+async def test_a_question_waits_until_the_client_is_ready(push_adapter: Adapter, binding: str) -> None:
+    """basic/lifecycle#initialization: until then a server sends no requests of its own."""
+    async with serving(registry(), None, binding) as url, RawClient(url, push_adapter) as client:
+        params = push_adapter.description_params(client.declaration)
+        again = await client.call(push_adapter.description_method, params)
+        client.session = again.headers[push_adapter.session_header]
+        told: list[str] = []
+
+        async def on_message(message: dict[str, Any]) -> None:
+            told.append("asked")
+            await client.post({"jsonrpc": "2.0", "id": message["id"], "result": ACCEPT})
+
+        calling = asyncio.ensure_future(client.tool("gate", on_message=on_message))
+        await asyncio.sleep(0.3)
+        assert not told
+        told.append("ready")
+        await client.post({"jsonrpc": "2.0", "method": push_adapter.ready_notification})
+        assert (await calling).text == "went ahead" and told == ["ready", "asked"]
+
+
+async def test_a_question_to_a_client_that_never_is_ready_is_not_answered(push_adapter: Adapter) -> None:
+    settings = Settings(ask_timeout_seconds=0.3)
+    async with serving(registry(), settings) as url, RawClient(url, push_adapter) as client:
+        params = push_adapter.description_params(client.declaration)
+        again = await client.call(push_adapter.description_method, params)
+        client.session = again.headers[push_adapter.session_header]
+        reply = await client.tool("gate")
+        assert reply.text == "stopped: None" and not reply.earlier
 
 
 async def test_several_questions_are_open_at_once(push_adapter: Adapter) -> None:

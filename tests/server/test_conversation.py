@@ -63,6 +63,12 @@ class Pipe:
     def release(self, retry: int) -> None:
         pass
 
+    def watch(self, lost: Any) -> None:
+        pass
+
+    def unwatch(self, lost: Any) -> None:
+        pass
+
     async def write(self, payload: Any) -> None:
         """A frame from the client."""
         session = await self.core.sessions.find(self.session.name, None)

@@ -8,8 +8,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from event_streams import listening, posting
 from mcp_anyrev import Exchange, Limits, Registry, Settings, elicit
+from mcp_anyrev.conversation.bus import MISSED, Bus
+from mcp_anyrev.conversation.outbox import Queue
+from mcp_anyrev.http.streams import Stream
+from mcp_anyrev.storage.keys import Key, key, new_name
+from mcp_anyrev.storage.memory import MemoryHub
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
 
@@ -22,8 +28,8 @@ def registry() -> Registry:
     made = Registry("talkative", "1.0")
 
     @made.tool
-    async def gate(ex: Exchange) -> str:
-        for number in range(1, MANY + 1):
+    async def gate(ex: Exchange, reports: int = MANY) -> str:
+        for number in range(1, reports + 1):
             await ex.progress(number)
         return "went ahead" if (await ex.ask("go", elicit("Go ahead?"))).accepted else "stopped"
 
@@ -47,6 +53,126 @@ async def test_a_question_arrives_after_more_reports_than_may_wait(push_adapter:
         request = client.request("tools/call", {"name": "gate", "arguments": {}, "_meta": {"progressToken": 1}})
         reply = await client.post(request, on_message=on_message)
         assert reply.text == "went ahead" and seen == [*range(1, MANY + 1), "elicitation/create"]
+
+
+@pytest.mark.parametrize("reports", [999, 1_000, 1_001])
+async def test_a_question_arrives_after_as_many_reports_as_may_wait(
+    push_adapter: Adapter, binding: str, reports: int
+) -> None:
+    async with serving(registry(), None, binding) as url, RawClient(url, push_adapter) as client:
+        request = client.request(
+            "tools/call", {"name": "gate", "arguments": {"reports": reports}, "_meta": {"progressToken": 1}}
+        )
+
+        async def on_message(message: dict[str, Any]) -> None:
+            if "id" in message:
+                accepted = {"action": "accept", "content": {}}
+                await client.post({"jsonrpc": "2.0", "id": message["id"], "result": accepted})
+
+        reply = await client.post(request, on_message=on_message)
+        assert reply.text == "went ahead" and len(reply.earlier) == reports + 1
+
+
+SIZE, TIMES = 250_000, 120
+
+
+async def test_who_reads_slowly_gets_everything_and_costs_little(adapter: Adapter, binding: str) -> None:
+    """A client that reads nothing for a while is not sent more than fits; the handler waits, and then all of it comes."""
+    made, said = Registry("large", "1.0"), [0]
+
+    @made.tool
+    async def large(ex: Exchange) -> str:
+        for number in range(1, TIMES + 1):
+            await ex.progress(number, message="x" * SIZE)
+            said[0] = number
+        return "said"
+
+    limits = Limits(queue_bytes=1_000_000)
+    async with serving(made, Settings(limits=limits), binding) as url, RawClient(url, adapter) as client:
+        whole = client.adapter.declared_params({"name": "large", "arguments": {}}, client.declaration)
+        whole["_meta"] = {**whole.get("_meta", {}), "progressToken": "x" * SIZE}
+        async with posting(client, "tools/call", whole) as stream:
+            before = -1
+            while before != said[0]:
+                before = said[0]
+                await asyncio.sleep(0.3)
+            assert 0 < said[0] < TIMES / 2, "it waits for whoever reads"
+            messages = await stream.messages()
+        assert len(messages) == TIMES + 1 and "result" in messages[-1]
+
+
+def test_what_has_to_arrive_and_does_not_fit_ends_the_stream_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    limits = Limits(queue_bytes=1_000)
+
+    async def test() -> None:
+        hub = MemoryHub()
+        bus = Bus(hub, "test")
+        topic = key("stream", new_name())
+        await hub.open(topic, owner="a")
+        for outbox in (Queue(limits), Stream(hub, bus, topic, limits, 60)):
+            caplog.clear()
+            lost: list[str] = []
+            outbox.watch(lambda lost=lost: lost.append("told"))
+            for number in range(30):
+                outbox.send(b"%d" % number + bytes(100), str(number))
+            assert outbox.closed and lost == ["told"] and "a stream was ended" in caplog.text
+            outbox.watch(lambda lost=lost: lost.append("at once"))
+            assert lost == ["told", "at once"]
+        await asyncio.sleep(0.01)
+        assert await hub.read(topic, "", 0) is None, "whoever reads it sees its end"
+
+    asyncio.run(test())
+
+
+async def test_a_question_that_cannot_be_delivered_fails_at_once(
+    push_adapter: Adapter, binding: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    made, fate = Registry("asking", "1.0"), asyncio.get_running_loop().create_future()
+    hub = MemoryHub()
+    publish, broken = hub.publish, [False]
+
+    async def breaking(topic: Key, message: bytes) -> str | None:
+        if broken[0] and topic.startswith("stream/"):
+            raise OSError("broken")
+        return await publish(topic, message)
+
+    hub.publish = breaking  # type: ignore[method-assign]
+
+    @made.tool
+    async def gate(ex: Exchange) -> str:
+        await ex.progress(1)
+        await asyncio.sleep(0.2)
+        broken[0] = True
+        answer = await ex.ask("go", elicit("Go ahead?"))
+        fate.set_result(answer.action)
+        return "stopped"
+
+    async with serving(made, Settings(hub=hub), binding) as url, RawClient(url, push_adapter) as client:
+        params = {"name": "gate", "arguments": {}, "_meta": {"progressToken": 1}}
+        async with posting(client, "tools/call", params) as stream:
+            messages = await stream.messages()
+            assert [message.get("method") for message in messages] == ["notifications/progress"]
+        assert await asyncio.wait_for(fate, 3) is None
+    assert "a stream was ended" in caplog.text and "a question was not asked" in caplog.text
+
+
+async def test_more_changes_than_can_wait_are_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then everything may be another now, and all that is wanted is told."""
+    monkeypatch.setattr("mcp_anyrev.conversation.bus._MOST_PENDING", 100)
+    bus, heard = Bus(MemoryHub(), "test"), asyncio.Queue[Any]()
+
+    async def hear(said: Any) -> None:
+        heard.put_nowait(said)
+
+    bus.hear("updated", hear)
+    bus.hear(MISSED, hear)
+    await bus.ready()
+    for number in range(1_500):
+        bus.say_soon({"updated": f"test://{number}"})
+    assert await heard.get() is None
+    bus.say_soon({"updated": "test://1"})
+    assert await heard.get() == "test://1" and heard.empty()
+    await bus.stop()
 
 
 async def test_changes_of_many_resources_at_once_are_all_told(adapter: Adapter) -> None:

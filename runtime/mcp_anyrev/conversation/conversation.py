@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mcp_contract import InternalError, InvalidRequest, Json, JsonObject, ProtocolError, is_identifier
 from mcp_revisions.protocol import Adapter
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("mcp_anyrev.server")
 
 CANCELLED = "notifications/cancelled"
+
+
+Given = TypeVar("Given")
+
+
+class Undeliverable(Exception):
+    """A request of our own does not reach the peer."""
 
 
 class Handler(Protocol):
@@ -171,30 +178,49 @@ class Conversation:
         """An id for `request`."""
         return self._handler.in_flight.new_identifier()
 
-    async def request(self, message: JsonObject, seconds: float) -> JsonObject:
+    async def ready(self) -> None:
+        """Wait until the peer has said that it is ready for requests, where it has to."""
+        if self.session is not None and self.adapter.waits_for_ready and not self.session.ready:
+            await self._handler.in_flight.until_ready(self.session)
+
+    async def request(self, message: JsonObject, seconds: float, judge: Callable[[JsonObject], Given]) -> Given:
         """Send a request and wait for its response. Where that does not come, or is not waited for, the peer is told so.
 
         Args:
             message: the request, with an id from `new_identifier`.
             seconds: for how long.
+            judge: what a response comes to, which may be an error. It raises `InvalidRequest` for one that does not fit, which is then
+                refused, and another one is waited for.
 
         Returns:
-            The response, which may be an error.
+            What the first response that fits comes to.
 
         Raises:
             TimeoutError: none came in time.
+            Undeliverable: the request does not reach the peer.
         """
         identifier = message["id"]
-        self.outbox.send(to_json(message))
+        in_flight, outbox = self._handler.in_flight, self.outbox
+        answer = in_flight.expect(identifier, self.peer, judge)
+
+        def lost() -> None:
+            if not answer.done():
+                answer.set_exception(Undeliverable())
+
         try:
+            outbox.send(to_json(message))
+            outbox.watch(lost)
             async with asyncio.timeout(seconds):
-                return await self._handler.in_flight.ask(identifier, self.peer)
+                return await answer
         except TimeoutError:
             self.tell(CANCELLED, {"requestId": identifier, "reason": f"no answer within {seconds:g} s"})
             raise
         except asyncio.CancelledError:
             self.tell(CANCELLED, {"requestId": identifier, "reason": "the answer is not needed any longer"})
             raise
+        finally:
+            outbox.unwatch(lost)
+            in_flight.expect_no_longer(identifier)
 
     async def _take(self, message: JsonObject) -> None:
         if "method" in message:

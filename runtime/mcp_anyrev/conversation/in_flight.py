@@ -1,22 +1,31 @@
 """The requests that wait on this worker: those of peers until they are answered, and our own until peers have answered.
 
 Rule: the only place that knows of either. A peer gives up its own requests, by their ids, in its own session or on its own connection; ids that name none do
-nothing. A response counts only from whom was asked, and the first one counts. What is for another worker is passed on to it.
+nothing. A response counts only from whom was asked, and the first one counts that fits. What is for another worker is passed on to it.
 Specification: basic/utilities/cancellation#behavior-requirements
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mcp_contract import Json, JsonObject
+from mcp_contract import InvalidRequest, Json, JsonObject
 
+from mcp_anyrev.conversation.bus import MISSED
 from mcp_anyrev.conversation.requests import GivenUp, Request
+from mcp_anyrev.conversation.sessions import SESSION
 
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.bus import Bus
+    from mcp_anyrev.conversation.sessions import Session
+
+Given = TypeVar("Given")
+
+log = logging.getLogger("mcp_anyrev.server")
 
 CANCELLED = "cancelled"
 RESPONSE = "response"
@@ -32,7 +41,8 @@ class _Asked(NamedTuple):
     """A request of our own."""
 
     peer: Peer
-    answer: asyncio.Future[JsonObject]
+    answer: asyncio.Future[Any]
+    judge: Callable[[JsonObject], Any]
 
 
 class InFlight:
@@ -49,9 +59,12 @@ class InFlight:
         self._requests: set[Request] = set()
         self._named: dict[tuple[str | None, Json], Request] = {}
         self._asked: dict[str, _Asked] = {}
+        self._unready: dict[str, set[asyncio.Future[None]]] = {}
         self._idle: asyncio.Future[None] | None = None
         bus.hear(CANCELLED, self._heard_cancellation)
         bus.hear(RESPONSE, self._heard_response)
+        bus.hear(SESSION, self._heard_session)
+        bus.hear(MISSED, self._missed)
 
     @property
     def waiting(self) -> int:
@@ -98,18 +111,38 @@ class InFlight:
             request.give_up(GivenUp.ENDED)
         await self._until_idle(_LAST_SECONDS)
 
-    async def ask(self, identifier: str, peer: Peer) -> JsonObject:
-        """Wait for the response to a request of our own.
+    def expect(self, identifier: str, peer: Peer, judge: Callable[[JsonObject], Given]) -> asyncio.Future[Given]:
+        """What the first response to a request of our own comes to that fits.
 
         Args:
             identifier: its id, from `new_identifier`.
-            peer: whom it was sent to.
+            peer: whom it is sent to.
+            judge: what a response comes to. It raises `InvalidRequest` for one that does not fit.
         """
-        asked = self._asked[identifier] = _Asked(peer, asyncio.get_running_loop().create_future())
-        try:
-            return await asked.answer
-        finally:
-            del self._asked[identifier]
+        answer: asyncio.Future[Given] = asyncio.get_running_loop().create_future()
+        self._asked[identifier] = _Asked(peer, answer, judge)
+        return answer
+
+    def expect_no_longer(self, identifier: str) -> None:
+        """Nobody waits for a response to a request of our own."""
+        self._asked.pop(identifier, None)
+
+    async def until_ready(self, session: Session) -> None:
+        """Return once the client has said that it is ready, or the session has ended."""
+        await self._bus.ready()
+        while True:
+            told = asyncio.get_running_loop().create_future()
+            waiting = self._unready.setdefault(session.name, set())
+            waiting.add(told)
+            try:
+                now = await session.now()
+                if now is None or now.ready:
+                    return
+                await told
+            finally:
+                waiting.discard(told)
+                if not waiting:
+                    self._unready.pop(session.name, None)
 
     def new_identifier(self) -> str:
         """An id for a request of our own, which nobody can guess, and which says on which worker its response is waited for."""
@@ -117,7 +150,11 @@ class InFlight:
         return f"{self._bus.worker}.{secrets.token_urlsafe(24)}"
 
     async def take_response(self, peer: Peer, message: JsonObject) -> None:
-        """Hand a response to whoever asked; one that nobody waits for is dropped."""
+        """Hand a response to whoever asked; one that nobody waits for is dropped.
+
+        Raises:
+            InvalidRequest: it does not fit what was asked, as far as that is known on this worker.
+        """
         identifier = message.get("id")
         if not isinstance(identifier, str) or self._answered(identifier, peer, message):
             return
@@ -130,7 +167,7 @@ class InFlight:
         if asked is None:
             return False
         if asked.peer == peer and not asked.answer.done():
-            asked.answer.set_result(message)
+            asked.answer.set_result(asked.judge(message))
         return True
 
     async def _heard_cancellation(self, said: list[Json]) -> None:
@@ -141,7 +178,19 @@ class InFlight:
 
     async def _heard_response(self, said: list[Json]) -> None:
         scope, principal, message = said
-        self._answered(message["id"], (scope, principal), message)
+        try:
+            self._answered(message["id"], (scope, principal), message)
+        except InvalidRequest as reason:
+            log.warning("a response that came to another worker does not count: %s", reason)
+
+    async def _heard_session(self, name: str) -> None:
+        for told in self._unready.get(name, ()):
+            if not told.done():
+                told.set_result(None)
+
+    async def _missed(self, said: None) -> None:
+        for name in self._unready:
+            await self._heard_session(name)
 
     async def _until_idle(self, seconds: float) -> None:
         if self._requests:

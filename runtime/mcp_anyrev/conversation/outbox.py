@@ -1,15 +1,29 @@
 """Messages on their way to a peer that are no responses, or come before one.
 
 Rule: what must arrive is never dropped: it waits, and of changes that say the same only one does. Only reports may be left out, by who
-makes them, so they ask for room first.
+makes them, so they ask for room first. Where more must wait than may, nothing arrives any longer, and whoever waits for an answer to what
+was sent is told so.
 Specification: basic/transports#sending-messages-to-the-server
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from typing import Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from mcp_anyrev.conversation.amounts import Amount
+
+if TYPE_CHECKING:
+    from mcp_anyrev.settings import Limits
+
+
+log = logging.getLogger("mcp_anyrev.server")
+
+Lost = Callable[[], None]
+"""Is told that nothing that was sent arrives any longer."""
 
 
 class Outbox(Protocol):
@@ -26,6 +40,14 @@ class Outbox(Protocol):
 
     async def room(self) -> bool:
         """Wait until a report has room; False where it is to be left out, since nobody reads."""
+        ...
+
+    def watch(self, lost: Lost) -> None:
+        """Have it told when nothing that was sent arrives any longer; at once, if that is so already."""
+        ...
+
+    def unwatch(self, lost: Lost) -> None:
+        """Have it told no longer."""
         ...
 
     def release(self, retry: int) -> None:
@@ -45,12 +67,14 @@ class Queue:
     """Messages of one reply, until there is a stream that they go to.
 
     Args:
-        limit: the most that wait, so that there is room for another report.
+        limits: how much may wait, so that there is room for another report.
         resumable: may its stream be closed early, and be taken up again?
     """
 
     __slots__ = (
-        "_limit",
+        "_amount",
+        "_limits",
+        "_losing",
         "_messages",
         "_same",
         "_space",
@@ -63,7 +87,7 @@ class Queue:
         "used",
     )
 
-    def __init__(self, limit: int, resumable: bool = False) -> None:
+    def __init__(self, limits: Limits, resumable: bool = False) -> None:
         self.resumable = resumable
         self.retry: int | None = None
         """What `release` was told, before there was a stream to close."""
@@ -71,8 +95,10 @@ class Queue:
         self.ended = False
         self.used = False
         """Has anything been sent?"""
-        self._limit = limit
+        self._limits = limits
+        self._losing: set[Lost] | None = None
         self._messages: deque[tuple[bytes, str | None]] | None = None
+        self._amount: Amount | None = None
         self._same: set[str] | None = None
         self._stream: Ending | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -91,11 +117,18 @@ class Queue:
             return
         if self._messages is None:
             self._messages, self._same = deque(), set()
+            self._amount = Amount(self._limits.queue, self._limits.queue_bytes)
         if same is not None and self._same is not None:
             if same in self._same:
                 return
             self._same.add(same)
-        self._messages.append((message, same))
+        if self._amount is not None:
+            if self._amount.overflowing:
+                log.error("a stream was ended, since %d bytes wait to be read", self._amount.bytes)
+                self.close()
+            else:
+                self._messages.append((message, same))
+                self._amount.add(len(message))
         self.wake()
 
     def end(self, message: bytes | None) -> None:
@@ -122,17 +155,35 @@ class Queue:
             stream.send(message, same)
         self._messages = None
         self._stream = stream
+        for lost in self._losing or ():
+            stream.watch(lost)
         if self.ended:
             stream.end(None)
         self._make_space()
 
     async def room(self) -> bool:
         """See `Outbox.room`."""
-        while self._messages is not None and len(self._messages) >= self._limit:
+        while self._messages is not None and self._amount is not None and self._amount.full:
             if self._space is None or self._space.done():
                 self._space = asyncio.get_running_loop().create_future()
             await asyncio.wait((self._space,))
         return not self.closed if self._stream is None else await self._stream.room()
+
+    def watch(self, lost: Lost) -> None:
+        """See `Outbox.watch`."""
+        if self._stream is not None:
+            self._stream.watch(lost)
+        elif self.closed:
+            lost()
+        else:
+            self._losing = {lost} if self._losing is None else self._losing | {lost}
+
+    def unwatch(self, lost: Lost) -> None:
+        """See `Outbox.unwatch`."""
+        if self._losing is not None:
+            self._losing.discard(lost)
+        if self._stream is not None:
+            self._stream.unwatch(lost)
 
     def take(self) -> bytes:
         """The next message.
@@ -141,6 +192,8 @@ class Queue:
             IndexError: there is none.
         """
         message, same = (self._messages or deque()).popleft()
+        if self._amount is not None:
+            self._amount.remove(len(message))
         if same is not None and self._same is not None:
             self._same.discard(same)
         self._make_space()
@@ -151,6 +204,9 @@ class Queue:
         self.closed = True
         self._messages = None
         self._make_space()
+        losing, self._losing = self._losing, None
+        for lost in losing or ():
+            lost()
 
     def wake(self) -> None:
         """End a wait."""
@@ -159,7 +215,7 @@ class Queue:
 
     async def wait(self, seconds: float) -> bool:
         """Wait for a message, the end, a release or `wake`; False where none came in time."""
-        if self._messages or self.ended or self.retry is not None:
+        if self._messages or self.ended or self.closed or self.retry is not None:
             return True
         self._waiter = asyncio.get_running_loop().create_future()
         try:

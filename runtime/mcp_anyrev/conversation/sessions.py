@@ -21,6 +21,9 @@ from mcp_anyrev.storage.protocols import IN_USE_SECONDS
 if TYPE_CHECKING:
     from mcp_anyrev.storage.protocols import SessionStore
 
+SESSION = "session"
+"""What workers tell each other where something was set in a session: its name."""
+
 _KIND = "session"
 
 _VALUES = "values"

@@ -133,7 +133,7 @@ class _StandingBy:
             while True:
                 while queue:
                     await request.write(event(queue.take()))
-                if queue.ended:
+                if queue.ended or queue.closed:
                     return
                 if not await queue.wait(self._replies.silence):
                     await request.write(KEEP_ALIVE)

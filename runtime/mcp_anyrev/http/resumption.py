@@ -39,12 +39,11 @@ class Streams:
     """
 
     def __init__(self, core: Core) -> None:
-        limit = core.settings.limits.queue
         self.hub = core.hub
-        self.often = max(1, limit // 4)
+        self.often = max(1, core.settings.limits.queue // 4)
         self.retry = round(core.settings.retry_seconds * 1000)
         self._bus = core.bus
-        self._limit = limit
+        self._limits = core.settings.limits
         self._patience = core.settings.kept_seconds
         self._written: weakref.WeakValueDictionary[Key, Stream] = weakref.WeakValueDictionary()
         self._read: dict[Key, Reader] = {}
@@ -66,7 +65,7 @@ class Streams:
         """A stream to write on, which somebody has opened, on whichever worker that was."""
         stream = self._written.get(topic)
         if stream is None or stream.closed:
-            stream = self._written[topic] = Stream(self.hub, self._bus, topic, self._limit, self._patience)
+            stream = self._written[topic] = Stream(self.hub, self._bus, topic, self._limits, self._patience)
         return stream
 
     async def begin(self, its: Named, owner: str, retry: int | None) -> tuple[Stream, Message | None]:

@@ -18,15 +18,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_contract import Busy, Unavailable
 
+from mcp_anyrev.conversation.amounts import Amount
 from mcp_anyrev.events import KEEP_ALIVE, event, opening_event
 from mcp_anyrev.storage.keys import Key, key, name_of
 from mcp_anyrev.storage.protocols import Message
 
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.bus import Bus
+    from mcp_anyrev.conversation.outbox import Lost
     from mcp_anyrev.conversation.sessions import Session
     from mcp_anyrev.http.request import HttpRequest
     from mcp_anyrev.http.resumption import Streams
+    from mcp_anyrev.settings import Limits
     from mcp_anyrev.storage.protocols import Hub
 
 log = logging.getLogger("mcp_anyrev.server")
@@ -92,7 +95,7 @@ class Stream:
         hub: what carries it.
         bus: reaches who reads it on another worker.
         topic: which it is.
-        limit: the most messages that have been published and not read, and the most that wait for that beside them.
+        limits: how much may have been published and not read, and how much may wait for that beside it.
         patience: for how many seconds it goes on while nobody reads and there is no room.
     """
 
@@ -102,27 +105,31 @@ class Stream:
         "_bus",
         "_ended",
         "_hub",
-        "_limit",
+        "_losing",
         "_moved",
         "_patience",
         "_same",
         "_unread",
+        "_unread_amount",
         "_waiting",
+        "_waiting_amount",
         "_writing",
         "closed",
         "topic",
     )
 
-    def __init__(self, hub: Hub, bus: Bus, topic: Key, limit: int, patience: float) -> None:
+    def __init__(self, hub: Hub, bus: Bus, topic: Key, limits: Limits, patience: float) -> None:
         self.topic = topic
         self.closed = False
         self._hub = hub
         self._bus = bus
-        self._limit = limit
+        self._losing: set[Lost] = set()
         self._patience = patience
         self._waiting: deque[tuple[bytes, str | None]] = deque()
         self._same: set[str] = set()
-        self._unread: deque[str] = deque()
+        self._waiting_amount = Amount(limits.queue, limits.queue_bytes)
+        self._unread: dict[str, int] = {}
+        self._unread_amount = Amount(limits.queue, limits.queue_bytes)
         self._attended = True
         self._ended = False
         self._moved: asyncio.Future[None] | None = None
@@ -158,7 +165,7 @@ class Stream:
 
     async def room(self) -> bool:
         """See `Outbox.room`."""
-        while len(self._waiting) >= self._limit and not self.closed:
+        while self._waiting_amount.full and not self.closed:
             if not self._attended:
                 return False
             await self._movement()
@@ -172,8 +179,8 @@ class Stream:
         """Note how far a reader has got; False where that was not written from here."""
         if position not in self._unread:
             return False
-        while self._unread.popleft() != position:
-            pass
+        while position in self._unread:
+            self._unread_amount.remove(self._unread.pop(next(iter(self._unread))))
         self._move()
         return True
 
@@ -181,42 +188,74 @@ class Stream:
         """Nothing more goes anywhere."""
         self.closed = True
         self._waiting.clear()
+        self._waiting_amount.clear()
         self._same.clear()
         self._move()
+        losing, self._losing = self._losing, set()
+        for lost in losing:
+            lost()
+
+    def watch(self, lost: Lost) -> None:
+        """See `Outbox.watch`."""
+        if self.closed:
+            lost()
+        else:
+            self._losing.add(lost)
+
+    def unwatch(self, lost: Lost) -> None:
+        """See `Outbox.unwatch`."""
+        self._losing.discard(lost)
 
     def _put(self, body: bytes, same: str | None) -> None:
         if self.closed:
             return
         if same is not None:
             self._same.add(same)
+        if self._waiting_amount.overflowing:
+            self._overflow()
+            return
         self._waiting.append((body, same))
+        self._waiting_amount.add(len(body))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.ensure_future(self._write())
+
+    def _overflow(self) -> None:
+        log.error("a stream was ended, since %d bytes wait to be read", self._waiting_amount.bytes)
+        self.abandon()
+        self._writing = asyncio.ensure_future(self._close(self._writing))
+
+    async def _close(self, writing: asyncio.Task[None] | None) -> None:
+        """Have the hub forget the stream, so that whoever reads it sees its end."""
+        if writing is not None:
+            writing.cancel()
+        with contextlib.suppress(Unavailable):
+            await self._hub.close(self.topic)
 
     async def _write(self) -> None:
         try:
             while self._waiting:
-                if len(self._unread) >= self._limit and not await self._read_in_time():
+                if self._unread_amount.full and not await self._read_in_time():
                     raise TimeoutError("nobody read it for too long")
                 if not self._waiting:
                     return
                 body, same = self._waiting.popleft()
+                self._waiting_amount.remove(len(body))
                 self._same.discard(same or "")
                 position = await self._hub.publish(self.topic, body)
                 if position is None:  # whoever reads it has gone for good
                     self.abandon()
                 elif body is not _END:
-                    self._unread.append(position)
+                    self._unread[position] = len(body)
+                    self._unread_amount.add(len(body))
                 self._move()
         except Exception as reason:
             log.error("a stream was ended, since its messages cannot be kept: %s", reason)
             self.abandon()
-            with contextlib.suppress(Unavailable):
-                await self._hub.close(self.topic)
+            await self._close(None)
 
     async def _read_in_time(self) -> bool:
         """Wait until there is room for another message; False where nothing moved for too long."""
-        while len(self._unread) >= self._limit and not self.closed:
+        while self._unread_amount.full and not self.closed:
             try:
                 async with asyncio.timeout(self._patience):
                     await self._movement()

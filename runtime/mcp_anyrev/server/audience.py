@@ -19,6 +19,7 @@ from mcp_contract import Json, JsonObject, Unavailable
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.bus import MISSED
+from mcp_anyrev.conversation.sessions import SESSION
 from mcp_anyrev.declaring.changes import UPDATES
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 CHANGED, UPDATED = "changed", "updated"
 """What every worker hears: the list that is another now, and the address of a resource whose contents are."""
 
-SESSION, ENDED = "session", "ended"
-"""Something was set in a session, and a session has ended: its name."""
+ENDED = "ended"
+"""A session has ended: its name."""
 
 _STREAM = "stream"
 """A stream of a session has got a reader, or has lost it: the session, the stream, the worker, and which of the two."""

@@ -23,14 +23,14 @@ from mcp_anyrev.conversation.conversation import CANCELLED, Conversation
 from mcp_anyrev.conversation.in_flight import InFlight
 from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
 from mcp_anyrev.conversation.requests import Request
-from mcp_anyrev.conversation.sessions import Session, Sessions
+from mcp_anyrev.conversation.sessions import SESSION, Session, Sessions
 from mcp_anyrev.declaring.changes import Change
 from mcp_anyrev.declaring.lifespans import Lifespans
 from mcp_anyrev.declaring.registry import Registry
 from mcp_anyrev.declaring.threads import Threads
 from mcp_anyrev.principal import name_of
 from mcp_anyrev.server.asking.attempts import Attempts
-from mcp_anyrev.server.audience import ENDED, SESSION, Audience
+from mcp_anyrev.server.audience import ENDED, Audience
 from mcp_anyrev.server.methods import Method, Methods
 from mcp_anyrev.server.offers import Offer, announced
 from mcp_anyrev.server.quota import Quota
@@ -237,6 +237,7 @@ def _hub(settings: Settings) -> Hub:
     limits = settings.limits
     return MemoryHub(
         topic_messages=_QUEUES_KEPT * limits.queue,
+        topic_bytes=_QUEUES_KEPT * limits.queue_bytes,
         seconds=settings.kept_seconds,
         total_bytes=limits.kept_bytes,
         owner_bytes=limits.kept_bytes_of_principal,

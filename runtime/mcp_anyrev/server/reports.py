@@ -7,6 +7,7 @@ Specification: basic/patterns/progress#progress-flow
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from pydantic_core import to_json
 
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.requests import Request
+
+log = logging.getLogger("mcp_anyrev.server")
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """How grave a log message is, in growing order."""
@@ -30,9 +33,10 @@ class Reports:
         request: the call.
     """
 
-    __slots__ = ("_reached", "_request")
+    __slots__ = ("_left_out", "_reached", "_request")
 
     def __init__(self, request: Request) -> None:
+        self._left_out = 0
         self._request = request
         self._reached = -math.inf
 
@@ -62,5 +66,12 @@ class Reports:
     async def _send(self, method: str, params: JsonObject) -> None:
         request, conversation = self._request, self._request.conversation
         message = to_json(conversation.adapter.encode_notification(method, params), inf_nan_mode="null")
-        if await conversation.outbox.room() and request.open and request.given_up is None:
-            conversation.outbox.send(message)
+        if not request.open or request.given_up is not None:
+            return
+        if await conversation.outbox.room():
+            if request.open and request.given_up is None:
+                conversation.outbox.send(message)
+            return
+        self._left_out += 1
+        if self._left_out & (self._left_out - 1) == 0:  # 1, 2, 4, …: said again, but not as often as it happens
+            log.warning("%s: %d reports were left out, since nobody reads them", request.method, self._left_out)

@@ -21,8 +21,9 @@ from mcp_contract import (
 )
 
 from mcp_anyrev.conversation.outcomes import Outcome, Result
+from mcp_anyrev.conversation.sessions import SESSION
 from mcp_anyrev.server.asking.capabilities import undeclared
-from mcp_anyrev.server.audience import SESSION, Subscription
+from mcp_anyrev.server.audience import Subscription
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter

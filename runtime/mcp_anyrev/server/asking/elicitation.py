@@ -10,6 +10,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from mcp_contract import Json, JsonObject
 from pydantic import BaseModel, ValidationError
@@ -156,7 +157,7 @@ def undeclared_mode(adapter: Adapter, capabilities: JsonObject, mode: str) -> Js
     return adapter.required_to_ask(mode) or {"elicitation": {mode: {}}}
 
 
-_forms: dict[type[BaseModel], JsonObject] = {}
+_forms: WeakKeyDictionary[type[BaseModel], JsonObject] = WeakKeyDictionary()
 
 
 def _form_once(model: type[BaseModel]) -> JsonObject:

@@ -1,20 +1,28 @@
 """A question as a request of the server's own, while the call goes on, and the wait for its response.
 
-Rule: an answer counts only from whom was asked, the first one counts, and nobody is waited for without end.
+Rule: an answer counts only from whom was asked, the first one counts that fits, and nobody is waited for without end. Nobody is asked
+before saying that it is ready.
 Specification: client/elicitation#protocol-messages
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from typing import TYPE_CHECKING
 
-from mcp_contract import InvalidParams, Json, JsonObject
+from mcp_contract import InvalidParams, InvalidRequest, JsonObject
 from pydantic_core import to_json
 
+from mcp_anyrev.conversation.conversation import Undeliverable
 from mcp_anyrev.questions import Answer, Data, Question, no_answer
 
 if TYPE_CHECKING:
+    from mcp_revisions.protocol import Adapter
+
     from mcp_anyrev.conversation.conversation import Conversation
+
+log = logging.getLogger("mcp_anyrev.server")
 
 
 class Pusher:
@@ -31,22 +39,42 @@ class Pusher:
         self._timeout = timeout
 
     async def ask(self, question: Question[Data]) -> Answer[Data]:
-        """Ask, and wait; where no answer comes in time, or none that fits, the answer is none."""
-        identifier = self._conversation.new_identifier()
-        request = self._adapter.question_request(identifier, question.request())
+        """Ask, once the client is ready, and wait; where no answer comes in time, or none can come, the answer is none."""
+        conversation, adapter = self._conversation, self._adapter
+        request = adapter.question_request(conversation.new_identifier(), question.request())
+
+        def judge(response: JsonObject) -> Answer[Data]:
+            return _judged(adapter, question, response)
+
         try:
-            response = await self._conversation.request(request, self._timeout)
+            async with asyncio.timeout(self._timeout):
+                await conversation.ready()
+            return await conversation.request(request, self._timeout, judge)
         except TimeoutError:
             return no_answer()
-        return self._judged(question, response.get("result"))
+        except Undeliverable:
+            log.warning("a question was not asked, since the client cannot be reached")
+            return no_answer()
 
     def tell(self, message: JsonObject) -> None:
         """Send a message that belongs to a question."""
         self._conversation.outbox.send(to_json(message))
 
-    def _judged(self, question: Question[Data], said: Json) -> Answer[Data]:
-        try:
-            self._adapter.check_answer(question.method, said)
-        except InvalidParams:
-            return no_answer()
-        return question.judge(self._adapter, said) or no_answer()
+
+def _judged(adapter: Adapter, question: Question[Data], response: JsonObject) -> Answer[Data]:
+    """What a response to a question amounts to; an error says that there is no answer.
+
+    Raises:
+        InvalidRequest: it is no answer to this question.
+    """
+    if "error" in response:
+        return no_answer()
+    said = response.get("result")
+    try:
+        adapter.check_answer(question.method, said)
+    except InvalidParams as error:
+        raise InvalidRequest(f"this is no answer to the question: {error.message}") from None
+    answer: Answer[Data] | None = question.judge(adapter, said)
+    if answer is None or answer.action is None:
+        raise InvalidRequest("this is no answer to the question: it is not what was asked for")
+    return answer
