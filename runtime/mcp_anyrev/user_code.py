@@ -137,4 +137,4 @@ def _is_of_a_signal(error: BaseException) -> bool:
 def _code_of(handler: Any) -> CodeType | None:
     while isinstance(handler, functools.partial):
         handler = handler.func
-    return getattr(handler, "__code__", None)
+    return getattr(handler, "__code__", None) or getattr(type(handler).__call__, "__code__", None)

@@ -66,16 +66,25 @@ class Lifespans:
             self._task = asyncio.ensure_future(self._run(self._entered, self._leave))
         await asyncio.shield(self._entered)
 
-    async def stop(self) -> None:
+    async def stop(self, seconds: float) -> None:
         """Leave them, in reverse order; nothing happens where they are not entered.
+
+        Args:
+            seconds: for how long; what has not been left then is cancelled.
 
         Raises:
             Exception: what one of them raised.
+            TimeoutError: it took too long.
         """
         task, self._task = self._task, None
-        if task is not None and self._leave is not None:
-            self._leave.set()
-            await task
+        if task is None or self._leave is None:
+            return
+        self._leave.set()
+        await asyncio.wait((task,), timeout=seconds)
+        if not task.done():
+            task.cancel()
+            raise TimeoutError(f"the lifespans took longer to end than {seconds:g} s")
+        task.result()
 
     async def _run(self, entered: asyncio.Future[None], leave: asyncio.Event) -> None:
         try:

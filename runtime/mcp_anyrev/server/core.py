@@ -48,6 +48,9 @@ NOT_AGREED = ""
 
 _PING = "ping"
 _HEALTH_SECONDS = 2.0
+_LAST_SECONDS = 2.0
+"""How long it may take to end beside what calls may take."""
+
 _QUEUES_KEPT = 4
 """How many times as much as may be unread a stream keeps, for a reader that has lost what it was just sent."""
 
@@ -107,14 +110,21 @@ class Core:
         self.running = True
 
     async def close(self) -> None:
-        """End every stream in good order and every call, within `Settings.shutdown_seconds` and a little more."""
+        """End every stream in good order and every call, within `Settings.shutdown_seconds` and a little more.
+
+        Raises:
+            Exception: what a lifespan raised.
+            TimeoutError: the lifespans took longer than what was left of the time.
+        """
+        seconds = self.settings.shutdown_seconds
+        end = time.monotonic() + seconds + _LAST_SECONDS
         await self.audience.close()
-        await self.in_flight.wind_up(self.settings.shutdown_seconds)
+        await self.in_flight.wind_up(seconds)
         self.running = False
         try:
             await self.bus.stop()
         finally:
-            await self._lifespans.stop()
+            await self._lifespans.stop(max(0.0, end - time.monotonic()))
 
     async def reachable(self) -> JsonObject:
         """Can the store and the hub be reached?"""

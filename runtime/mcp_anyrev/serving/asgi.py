@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mcp_anyrev.transports.asgi import Receive, Request, Scope, Send, answer, own_path
-from mcp_anyrev.transports.signals import before_the_end
+from mcp_anyrev.transports.signals import AskAgain, before_the_end
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from mcp_anyrev.settings import Settings
 
 log = logging.getLogger("mcp_anyrev.server")
+
+_LAST_SECONDS = 2.0
+"""How long requests may take to end beside what calls may take."""
 
 
 def asgi(registry: Registry, settings: Settings | None = None) -> Application:
@@ -52,8 +55,10 @@ class Application:
         self._addresses = addresses
         self._otherwise = otherwise
         self._limits = server.settings.limits
+        self._answering = 0
         self._ending: asyncio.Task[None] | None = None
-        self._told = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """Where it has had itself told of the end of the process."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or live through a lifespan.
@@ -68,11 +73,14 @@ class Application:
             raise ValueError(f"this application answers http, not {scope['type']}")
         if self._server.fresh:
             await self._server.start_for_request()
-        if not self._told:
-            self._told = True
-            before_the_end(self._begin_to_end)
+        if self._loop is not asyncio.get_running_loop():
+            self._hear_of_the_end()
         handle = self._addresses.get(own_path(scope), self._otherwise) if self._addresses else self._otherwise
-        await answer(Request(scope, receive, send, self._limits), handle)
+        self._answering += 1
+        try:
+            await answer(Request(scope, receive, send, self._limits), handle)
+        finally:
+            self._answering -= 1
 
     async def close(self) -> None:
         """End every stream in good order. A server waits for open streams, often without an end, before it says that it ends."""
@@ -82,6 +90,7 @@ class Application:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
+                self._hear_of_the_end()
                 try:
                     await self._server.start()
                 except Exception as error:
@@ -99,6 +108,18 @@ class Application:
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
-    def _begin_to_end(self) -> None:
+    def _hear_of_the_end(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        before_the_end(self._begin_to_end)
+
+    def _begin_to_end(self, ask_again: AskAgain) -> None:
         if self._ending is None or self._ending.done():
             self._ending = asyncio.ensure_future(self.close())
+            seconds = self._server.settings.shutdown_seconds + _LAST_SECONDS
+            asyncio.get_running_loop().call_later(seconds, self._end_at_last, ask_again)
+
+    def _end_at_last(self, ask_again: AskAgain) -> None:
+        """A host waits without end for clients that neither read nor go, and for handlers that do not let themselves be cancelled."""
+        if self._answering:
+            log.error("the server does not wait any longer for %d requests that do not end", self._answering)
+            ask_again()

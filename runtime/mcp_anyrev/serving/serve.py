@@ -6,7 +6,6 @@ Rule: on the loopback interface only, on a port that is free, unless it is told 
 from __future__ import annotations
 
 import asyncio
-import signal
 import weakref
 from collections.abc import Callable, Generator, Mapping
 from types import TracebackType
@@ -15,13 +14,17 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from mcp_anyrev.serving.server import Server
+from mcp_anyrev.settings import Settings
 from mcp_anyrev.transports.aiohttp import Request, answered
 from mcp_anyrev.transports.departures import Departures
+from mcp_anyrev.transports.signals import AskedToEnd
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
     from mcp_anyrev.serving.server import Handle
-    from mcp_anyrev.settings import Settings
+
+_LAST_SECONDS = 2.25
+"""How long a process may take to end beside what calls may take."""
 
 # Servers that were awaited live as long as their event loop does.
 _kept: weakref.WeakKeyDictionary[object, list[Serving]] = weakref.WeakKeyDictionary()
@@ -79,6 +82,8 @@ def run(
 ) -> None:
     """Serve a registry until the process is asked to end, by SIGINT or SIGTERM; for a script's last line.
 
+    It ends in good order, within `Settings.shutdown_seconds` and 3 more, whatever handlers do; with a second SIGINT at once.
+
     Args:
         registry: what is offered.
         settings: how it is run.
@@ -96,16 +101,14 @@ def run(
     Specification: basic/transports/streamable-http
     """
     serving = serve(registry, settings, host=host, port=port, path=path, sse_path=sse_path, message_path=message_path)
-    asyncio.run(_until_told_to_end(serving, told))
+    with AskedToEnd((settings or Settings()).shutdown_seconds + _LAST_SECONDS) as asked:
+        asyncio.run(_until_asked_to_end(serving, told, asked))
 
 
-async def _until_told_to_end(serving: Serving, told: Callable[[str], None]) -> None:
-    ending = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ending.set)
+async def _until_asked_to_end(serving: Serving, told: Callable[[str], None], asked: AskedToEnd) -> None:
     async with serving as url:
         told(url)
-        await ending.wait()
+        await asked.wait()
 
 
 class Serving:
@@ -135,7 +138,7 @@ class Serving:
         """Listen; gives the URL."""
         await self._server.start()
         # A table in place of an application: its router and hooks cost a tenth of a request, and nothing here needs them.
-        self._runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=1)
+        self._runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=0.5)
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self._host, self._port).start()

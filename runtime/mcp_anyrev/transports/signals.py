@@ -1,42 +1,118 @@
-"""Being told in time that a process is to end, under a server that waits for open streams before it tells anybody.
+"""Being told that a process is to end.
 
-Rule: whoever was told before is told still, and first streams are ended. Nothing is done outside the main thread, where signals
-cannot be received.
+Rule: what goes on is ended in good order first, and that has a bound. A server that has the process to itself answers for its end; a
+guest of another server tells that one on, whoever was told before is told still. Signals are received in the main thread alone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import signal
 import threading
 from collections.abc import Callable
-from types import FrameType
+from functools import partial
+from types import FrameType, TracebackType
 from typing import Any
+
+log = logging.getLogger("mcp_anyrev.server")
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
+AskAgain = Callable[[], Any]
+"""Asks a host to end for a second time, as a person does who will not wait any longer."""
 
-def before_the_end(begin: Callable[[], None]) -> None:
-    """Have a function called, in the running event loop, when the process is asked to end.
+
+class AskedToEnd:
+    """Ends a process that is one server's alone: in good order with the first signal, at once with a second SIGINT.
+
+    To be entered outside the event loop, since that may be what does not end.
 
     Args:
-        begin: what is to be begun; it must not wait.
+        seconds: after how many seconds from the first signal on the process ends in any case.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._before: dict[int, Any] = {}
+        self._asked = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._heard = asyncio.Event()
+        self._last: threading.Timer | None = None
+
+    def __enter__(self) -> AskedToEnd:
+        for number in _SIGNALS:
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._last is not None:
+            self._last.cancel()
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    async def wait(self) -> None:
+        """Return once the first signal has come."""
+        self._loop = asyncio.get_running_loop()
+        if not self._asked:
+            await self._heard.wait()
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._asked:
+            if number == signal.SIGINT:
+                signal.signal(number, signal.SIG_DFL)
+                signal.raise_signal(number)
+            return
+        self._asked = True
+        self._last = threading.Timer(self._seconds, _end)
+        self._last.daemon = True
+        self._last.start()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._heard.set)
+
+
+def _end() -> None:
+    log.critical("the process was ended, since something in it did not end: a handler, a lifespan, or a thread")
+    os._exit(1)
+
+
+class _Chained:
+    """Handles a signal for a guest, and for whoever was there before."""
+
+    def __init__(
+        self,
+        begin: Callable[[AskAgain], None],
+        previous: Callable[[int, FrameType | None], Any],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self.begin = begin
+        self.previous = previous
+        self.loop = loop
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self.begin, partial(self.previous, signal.SIGINT, None))
+        self.previous(number, frame)
+
+
+def before_the_end(begin: Callable[[AskAgain], None]) -> None:
+    """Have a function called, in the running event loop, when the process is asked to end.
+
+    Some hosts wait for open streams before they tell their guests.
+
+    Args:
+        begin: what is to be begun; it must not wait. It gets what asks the host again.
     """
     if threading.current_thread() is not threading.main_thread():
         return
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
-        previous = signal.getsignal(number)
-        if callable(previous):
-            signal.signal(number, _chained(begin, previous, loop))
-
-
-def _chained(
-    begin: Callable[[], None], previous: Callable[[int, FrameType | None], Any], loop: asyncio.AbstractEventLoop
-) -> Callable[[int, FrameType | None], None]:
-    def handle(number: int, frame: FrameType | None) -> None:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(begin)
-        previous(number, frame)
-
-    return handle
+        previous: Any = signal.getsignal(number)
+        while isinstance(previous, _Chained) and previous.loop.is_closed():
+            previous = previous.previous
+        told = isinstance(previous, _Chained) and previous.loop is loop and previous.begin == begin
+        if callable(previous) and not told:
+            signal.signal(number, _Chained(begin, previous, loop))
