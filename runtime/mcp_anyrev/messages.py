@@ -1,38 +1,57 @@
 """JSON-RPC as bytes: from bytes to JSON, or a reason why not; from results and errors to bytes.
 
-Rule: one reading for everybody: UTF-8, the last of duplicate keys, no infinities, bounded nesting.
+Rule: one reading for everybody: UTF-8, the last of duplicate keys, no infinities, bounded in values, nesting and digits.
 Specification: basic/index#messages
 """
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from mcp_contract import Json, JsonObject, ParseError, ProtocolError
+from mcp_contract import Json, JsonObject, ParseError, ProtocolError, TooLarge
 from pydantic_core import from_json, to_json
 
-# A number may be too large for a float where it has an exponent of two digits or hundreds of digits. Only then is the value looked
-# through. With every digit a 0 two searches for constants tell; a regular expression takes longer than all of the parsing.
+from mcp_anyrev.extent import holds_at_most
+
+if TYPE_CHECKING:
+    from mcp_anyrev.settings import Limits
+
+LONGEST_INTEGER = 1_000
+"""The most digits of an integer. Reading a longer one is quick, but comparing it is not."""
+
+_BEGINNING = 65_536
+"""So many bytes of a body with too many values are read, since one that is no JSON text is to hear that."""
+
+_MOST_BITS = math.ceil(LONGEST_INTEGER * math.log2(10))
+
+# A number may be too large where it has an exponent of two digits or hundreds of digits. Only then is the value looked through. With every digit a 0 two searches for constants tell; a regular expression takes longer than all of the parsing.
 _SHAPES = bytes.maketrans(b"123456789E", b"000000000e")
 _LONG_EXPONENT, _LONG_NUMBER = b"0e00", b"0" * 300
 
 
-def parse(body: bytes) -> Json:
+def parse(body: bytes, limits: Limits) -> Json:
     """A body → the JSON value in it.
 
     Args:
         body: bytes of any kind.
+        limits: how many values it may hold.
 
     Raises:
-        ParseError: it is no JSON text in UTF-8, is nested too deeply, or holds a number that no float can hold.
+        ParseError: it is no JSON text in UTF-8, is nested too deeply, or holds a number that is too large: for a float, or with
+            more digits than `LONGEST_INTEGER`.
+        TooLarge: it holds too many values.
     """
     try:
+        if len(body) > limits.values and not holds_at_most(body, limits.values):  # a value takes a byte
+            from_json(body[:_BEGINNING].decode(errors="ignore"), allow_partial=True)
+            raise TooLarge(f"a message holds at most {limits.values} values: members and items, at any depth")
         value = from_json(body, allow_inf_nan=False)
     except ValueError as error:
         raise ParseError(f"the body is no JSON text: {error}") from None
     shape = body.translate(_SHAPES, b"+")
     # `in` would first try to take the constant for a number, and fail, at the cost of an exception.
-    if (shape.find(_LONG_EXPONENT) >= 0 or shape.find(_LONG_NUMBER) >= 0) and _has_infinity(value):
+    if (shape.find(_LONG_EXPONENT) >= 0 or shape.find(_LONG_NUMBER) >= 0) and _holds_too_large(value):
         raise ParseError("the body is no usable JSON text: a number is too large")
     return value
 
@@ -56,9 +75,11 @@ def error_message(identifier: JsonObject, error: ProtocolError, code: int) -> by
     return to_json({"jsonrpc": "2.0", **identifier, "error": told})
 
 
-def _has_infinity(value: Json) -> bool:
+def _holds_too_large(value: Json) -> bool:
     if isinstance(value, float):
         return math.isinf(value)
     if isinstance(value, dict):
-        return any(_has_infinity(inner) for inner in value.values())
-    return isinstance(value, list) and any(_has_infinity(inner) for inner in value)
+        return any(map(_holds_too_large, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_too_large, value))
+    return isinstance(value, int) and value.bit_length() > _MOST_BITS

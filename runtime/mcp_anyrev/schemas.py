@@ -1,20 +1,26 @@
 """The one place that knows how JSON Schema is checked.
 
-Rule: a schema never makes this process read a file or open a connection, and a pattern takes linear time. What is wrong is told by
-member, without repeating the value that was sent.
+Rule: a schema never makes this process read a file or open a connection, and a pattern takes linear time. Whoever only wants to know
+whether a value fits pays for nothing else; what is wrong is looked for afterwards.
 Specification: basic/index#json-schema-usage
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from mcp_contract import Json, JsonObject
 
+from mcp_anyrev.schema_faults import Faults
+
 if TYPE_CHECKING:
-    from jsonschema_rs import Validator
+    from jsonschema_rs import RegexOptions, Validator
+
+_MASK = "the value"
+_MOST_LARGE_INTEGERS = 100
+"""How many integers beyond 64 bits there may be where items are compared with each other, each counted by its 64 bits."""
 
 
 class SchemaFault(ValueError):
@@ -32,36 +38,30 @@ class JsonValidator:
     """
 
     def __init__(self, schema: JsonObject) -> None:
-        import jsonschema_rs
-
-        try:
-            self._validator: Validator = jsonschema_rs.validator_for(
-                schema,
-                retriever=_refuse,
-                pattern_options=jsonschema_rs.RegexOptions(),
-                mask="the value",
-            )
-        except (ValueError, TypeError) as error:
-            raise SchemaFault(str(error).splitlines()[0]) from None
-        self.accepts: Callable[[Json], bool] = self._validator.is_valid
+        self._schema = schema
+        self._fits = _compiled(schema).is_valid
+        self.accepts: Callable[[Json], bool] = self._accepts_few_large_integers if _compares(schema) else self._fits
         """Does a value fit?"""
 
-    def faults(self, value: Json, limit: int = 5) -> str:
-        """What is wrong with a value, member by member; an empty text where nothing is.
+    def faults(self, value: Json) -> str:
+        """What is wrong with a value that does not fit: a few members by their JSON pointers, without what they hold.
 
         Args:
             value: a JSON value.
-            limit: how many faults are named.
         """
-        parts: list[str] = []
-        for error in self._validator.iter_errors(value):
-            if len(parts) == limit:
-                parts.append("and more")
-                break
-            path = ".".join(str(step) for step in error.instance_path)
-            words = error.message[:300].replace("the value ", "", 1) if path else error.message[:300]
-            parts.append(f"{path} {words}" if path else words)
-        return "; ".join(parts)
+        if self.accepts != self._fits and _large_integers(value) > _MOST_LARGE_INTEGERS:
+            return f"at most {_MOST_LARGE_INTEGERS} integers may be beyond 64 bits where items have to differ"
+        return Faults(self._schema, self._validators, _own_words).words(value)
+
+    def _accepts_few_large_integers(self, value: Json) -> bool:
+        """A verdict that refuses many integers beyond 64 bits: each would be compared with each, as text."""
+        return _large_integers(value) <= _MOST_LARGE_INTEGERS and self._fits(value)
+
+    @cached_property
+    def _validators(self) -> Callable[[str], Validator | None]:
+        import jsonschema_rs
+
+        return jsonschema_rs.validator_map_for(self._schema, retriever=_refuse, pattern_options=_linear()).get
 
 
 @lru_cache(maxsize=256)
@@ -72,5 +72,42 @@ def validator_for_text(schema: bytes) -> JsonValidator:
     return JsonValidator(from_json(schema))
 
 
+def _compiled(schema: JsonObject) -> Validator:
+    import jsonschema_rs
+
+    try:
+        return jsonschema_rs.validator_for(schema, retriever=_refuse, pattern_options=_linear(), mask=_MASK)
+    except (ValueError, TypeError) as error:
+        raise SchemaFault(str(error).splitlines()[0]) from None
+
+
+def _linear() -> RegexOptions:
+    """Patterns that take linear time."""
+    import jsonschema_rs
+
+    return jsonschema_rs.RegexOptions()
+
+
+def _own_words(schema: JsonObject, value: Json) -> Iterator[str]:
+    """What a schema without subschemas says is wrong with a value."""
+    for error in _compiled(schema).iter_errors(value):
+        yield error.message.removeprefix(f"{_MASK} ")
+
+
 def _refuse(uri: str) -> Any:
     raise ValueError(f"{uri} is outside the schema, and nothing outside it is read")
+
+
+def _compares(schema: Json) -> bool:
+    """Does a schema have items compared with each other?"""
+    if isinstance(schema, dict):
+        return bool(schema.get("uniqueItems")) or any(map(_compares, schema.values()))
+    return isinstance(schema, list) and any(map(_compares, schema))
+
+
+def _large_integers(value: Json) -> int:
+    if isinstance(value, dict):
+        return sum(map(_large_integers, value.values()))
+    if isinstance(value, list):
+        return sum(map(_large_integers, value))
+    return isinstance(value, int) and value.bit_length() >> 6

@@ -71,6 +71,9 @@ class Limits:
 
     Attributes:
         body_bytes: the largest body that is read.
+        values: the most values, members and items at any depth, that one body holds. What a body costs depends on them more than on
+            its bytes; a list of a thousand rows of fifty members has 51,000.
+        nesting: the most objects and arrays within each other in the arguments of a call, the arguments themselves among them.
         body_seconds: how long the body of a request may take to arrive.
         call_seconds: how long a call may go on, whatever it waits for.
         batch_messages: the most messages in one frame, where a frame may hold several.
@@ -93,6 +96,8 @@ class Limits:
     """
 
     body_bytes: Count = 4 * 1024 * 1024
+    values: Count = 100_000
+    nesting: Count = 32
     body_seconds: Seconds = 30
     call_seconds: Seconds = 3600
     batch_messages: Count = 100

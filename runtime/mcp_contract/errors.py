@@ -9,20 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from mcp_contract.wording import LONGEST_ADDRESS, cut
+
 
 class ProtocolError(Exception):
     """Something that is answered with a JSON-RPC error.
 
     Args:
-        message: one sentence for a person: what was found, what is allowed. Never a secret, never another party's data.
+        message: one sentence for a person: what was found, what is allowed. Never a secret, never another party's data. It may
+            quote what a peer has sent, of any length: it is cut.
         data: what a program can use, in the form that the specification gives for this kind; None for nothing.
     """
 
     kind: ClassVar[str] = "internal_error"
 
     def __init__(self, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = cut(message)
+        super().__init__(self.message)
         self.data = data
 
 
@@ -104,7 +107,7 @@ class UnsupportedVersion(PeerFault):
     """The peer asks for a revision that is not served.
 
     Args:
-        requested: the revision that was asked for, as sent.
+        requested: the revision that was asked for, as sent; told as far as it is not overlong.
         supported: the revisions that are served, newest first.
     """
 
@@ -113,7 +116,7 @@ class UnsupportedVersion(PeerFault):
     def __init__(self, requested: str, supported: Sequence[str]) -> None:
         super().__init__(
             f"protocol version {requested!r} is not served here; served: {', '.join(supported)}",
-            {"supported": list(supported), "requested": requested},
+            {"supported": list(supported), "requested": cut(requested)},
         )
 
 
@@ -170,13 +173,13 @@ class ResourceNotFound(PeerFault):
     """There is no resource under an address.
 
     Args:
-        uri: the address, as sent.
+        uri: the address, as sent; told as far as an address can go.
     """
 
     kind = "resource_not_found"
 
     def __init__(self, uri: str) -> None:
-        super().__init__("there is no such resource", {"uri": uri})
+        super().__init__("there is no such resource", {"uri": cut(uri, LONGEST_ADDRESS)})
 
 
 class TooLarge(PeerFault):

@@ -6,14 +6,16 @@ Rule: an adapter imports no models; a method's validator costs its building only
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from pydantic import ValidationError
-from pydantic_core import SchemaValidator
+from pydantic_core import ErrorDetails, SchemaValidator
 
 from mcp_contract.errors import InvalidParams
 from mcp_contract.messages import Json
 from mcp_contract.verdicts import verdict_validator
+from mcp_contract.wording import cut, pointer
 
 
 class Validators:
@@ -50,7 +52,7 @@ class Validators:
             for validator in self._built.get(method) or self._of(method):
                 validator.validate_python(message, by_alias=True, by_name=False)
         except ValidationError as error:
-            raise InvalidParams(f"{method}: {describe(error)}") from None
+            raise InvalidParams(f"{method}: {describe(error, message)}") from None
 
     def takes(self, method: str, value: Json) -> bool:
         """Whether a value fits its definition.
@@ -75,18 +77,35 @@ class Validators:
         return built
 
 
-def describe(error: ValidationError, limit: int = 5) -> str:
+def describe(error: ValidationError, value: Json, limit: int = 5) -> str:
     """What is wrong, member by member, without the values that were sent.
 
     Args:
         error: what pydantic found.
+        value: where it found that.
         limit: how many members are named.
 
     Returns:
-        One line such as `params.name: Field required; params.uri: Input should be a valid string`.
+        One line such as `/params/name: Field required; /params/uri: Input should be a valid string`.
     """
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    parts = [f"{'.'.join(str(step) for step in one['loc']) or 'value'}: {one['msg']}" for one in found[:limit]]
+    parts = [f"{pointer(_steps(one, value))}: {one['msg']}" for one in found[:limit]]
     if len(found) > limit:
         parts.append(f"and {len(found) - limit} more")
-    return "; ".join(parts)
+    return cut("; ".join(parts))
+
+
+def _steps(error: ErrorDetails, value: Json) -> Iterator[str | int]:
+    """The way to what is wrong. Pydantic's goes by branches of unions as well, and, of a map's values, by their places."""
+    for step in error["loc"]:
+        if isinstance(value, dict) and isinstance(step, int):
+            step = next(islice(value, step, None), step)
+        if step in value if isinstance(value, dict) else _is_place(step, value):
+            value = value[step]
+            yield step
+    if error["type"] == "missing":
+        yield error["loc"][-1]
+
+
+def _is_place(step: str | int, value: Json) -> bool:
+    return isinstance(step, int) and isinstance(value, list) and step < len(value)

@@ -119,18 +119,18 @@ async def test_wrong_arguments_are_a_tool_error_that_names_the_member(adapter: A
     """server/tools#error-handling: the model can correct itself only if it is told."""
     async with serving(registry()) as url, RawClient(url, adapter) as client:
         for arguments, named in (
-            ({"a": "5"}, "a "),
-            ({}, '"a"'),
-            ({"a": 1, "c": 2}, "'c'"),
-            ({"a": 1.5}, "a "),
-            ({"a": True}, "a "),
-            ({"a": None}, "a "),
+            ({"a": "5"}, "/a "),
+            ({}, "/a is missing"),
+            ({"a": 1, "c": 2}, "/c is not allowed"),
+            ({"a": 1.5}, "/a "),
+            ({"a": True}, "/a "),
+            ({"a": None}, "/a "),
         ):
             reply = await client.tool("add", arguments)
             assert reply.result["isError"] is True and named in reply.text, (arguments, reply.text)
         assert json.loads((await client.tool("add", {"a": 1.0})).text) == {"total": 2}
         reply = await client.tool("raw.schema-1", {"n": 2})
-        assert reply.result["isError"] is True and reply.text.startswith("wrong arguments: n ")
+        assert reply.result["isError"] is True and reply.text.startswith("wrong arguments: /n ")
 
 
 async def test_the_value_that_was_sent_is_not_repeated(adapter: Adapter) -> None:

@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 import pytest
-from mcp_anyrev.declaring.uri_templates import LONGEST_ADDRESS, BadTemplate, UriTemplate
+from mcp_anyrev.declaring.uri_templates import BadTemplate, UriTemplate
+from mcp_contract.wording import LONGEST_ADDRESS
 
 
 @pytest.mark.parametrize(

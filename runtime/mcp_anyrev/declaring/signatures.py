@@ -134,7 +134,7 @@ def _from_model(model: type[BaseModel], parameter: str) -> tuple[JsonObject, _Re
         try:
             return {parameter: validate(arguments)}
         except ValidationError as error:
-            raise WrongArguments(describe(error)) from None
+            raise WrongArguments(describe(error, arguments)) from None
 
     return schema, read
 
@@ -161,7 +161,7 @@ def _from_parameters(name: str, own: list[inspect.Parameter], hints: Mapping[str
         try:
             values: dict[str, Any] = validate(arguments).__dict__  # its fields and nothing else
         except ValidationError as error:
-            raise WrongArguments(describe(error)) from None
+            raise WrongArguments(describe(error, arguments)) from None
         return values
 
     return schema, read

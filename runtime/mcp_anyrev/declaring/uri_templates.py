@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
-LONGEST_ADDRESS = 2_048
+from mcp_contract.wording import LONGEST_ADDRESS
 
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\*?)", re.ASCII)
@@ -42,6 +42,18 @@ class Variable(NamedTuple):
     optional: bool
 
 
+class _Atom(NamedTuple):
+    """A part of what follows a value with reserved characters.
+
+    Attributes:
+        pattern: finds it: a literal wherever it begins, a value from where it can begin first to where it has to end.
+        literal: the literal; None for a value.
+    """
+
+    pattern: re.Pattern[str]
+    literal: str | None
+
+
 class UriTemplate:
     """A template of level 1 to 4, as far as it can be read backwards: `{a}`, `{a,b}`, `{+a}`, `{/a}`, `{?a,b}`, and `*` for lists.
 
@@ -64,7 +76,9 @@ class UriTemplate:
         literals, expressions = pieces[::2], pieces[1::2]
         if not expressions:
             raise BadTemplate("it has no variable")
-        pattern = _literal(literals[0])
+        self._reserved: str | None = None
+        self._parts: list[str] = [_literal(literals[0])]
+        self._tail: list[_Atom] = []
         for place, expression in enumerate(expressions):
             after = literals[place + 1]
             following = expressions[place + 1] if place + 1 < len(expressions) else None
@@ -72,10 +86,12 @@ class UriTemplate:
                 raise BadTemplate("nothing can follow a query")
             if not after and following is not None:
                 after = following[:1] if following[:1] in ("/", "?") else "{"
-                pattern += self._expression(expression, after)
+                self._add_expression(expression, after)
             else:
-                pattern += self._expression(expression, after) + _literal(after)
-        self._pattern = re.compile(pattern)
+                self._add_expression(expression, after)
+                self._add(_literal(after), normalized(after))
+        head, *tail = self._parts
+        self._pattern, self._tail_pattern = re.compile(head), re.compile("".join(tail))
 
     def match(self, address: str) -> dict[str, str | list[str]] | None:
         """The values in an address.
@@ -91,11 +107,11 @@ class UriTemplate:
         query = ""
         if self._query is not None:
             address, _, query = address.partition("?")
-        found = self._pattern.fullmatch(address)
+        found = self._found(address)
         if found is None:
             return None
         values: dict[str, str | list[str]] = {}
-        for name, raw in found.groupdict().items():
+        for name, raw in found.items():
             separator = self._separators.get(name)
             if separator is None:
                 value: str | list[str] | None = _decoded(raw)
@@ -106,12 +122,48 @@ class UriTemplate:
             values[name] = value
         return values if not query or self._add_query(values, query) else None
 
-    def _expression(self, expression: str, after: str) -> str:
+    def _found(self, address: str) -> dict[str, str] | None:
+        """The values as they are written, by variable; None where the address is none of the template's."""
+        if self._reserved is None:
+            whole = self._pattern.fullmatch(address)
+            return None if whole is None else whole.groupdict()
+        head = self._pattern.match(address)
+        if head is None:
+            return None
+        end = self._reserved_end(address)
+        tail = None if end <= head.end() else self._tail_pattern.fullmatch(address, end)
+        if tail is None or not is_usable(address):
+            return None
+        return {**head.groupdict(), self._reserved: address[head.end() : end], **tail.groupdict()}
+
+    def _reserved_end(self, address: str) -> int:
+        """The last place from which on everything that follows the value with reserved characters is there; -1 for none.
+
+        Looked for from the end on, part by part: trying each place in turn takes the square of the time.
+        """
+        ends = {len(address)}
+        for atom in reversed(self._tail):
+            found = (match for match in atom.pattern.finditer(address))
+            if atom.literal is not None:
+                ends = {match.start() for match in found if match.start() + len(atom.literal) in ends}
+            else:
+                ends = {place for match in found if match.end() in ends for place in range(*match.span())}
+        return max(ends, default=-1)
+
+    def _add(self, pattern: str, literal: str | None = None) -> None:
+        """Note what stands next in the template: a literal, or a value."""
+        if self._reserved is None:
+            self._parts[0] += pattern
+        elif pattern:
+            self._parts.append(pattern)
+            self._tail.append(_Atom(re.compile(pattern if literal is None else f"(?={pattern})"), literal))
+
+    def _add_expression(self, expression: str, after: str) -> None:
         operator = expression[:1] if expression[:1] in _OPERATORS else ""
         variables = [self._variable(text, operator) for text in expression.removeprefix(operator).split(",")]
         if operator == "?":
             self._query = {variable.name: variable for variable in variables}
-            return ""
+            return
         if after == "{":
             raise BadTemplate(f"nothing stands between {variables[-1].name} and what follows")
         if any(variable.many for variable in variables[:-1]):
@@ -120,8 +172,9 @@ class UriTemplate:
             if len(variables) > 1 or variables[0].many:
                 raise BadTemplate(f"{{{expression}}}: a value with reserved characters stands alone, and is no list")
             self._note_open_ended(variables[0].name)
-            return rf"(?P<{variables[0].name}>[^{_BLANK}]+)"
-        return self._values(operator, variables, after)
+            self._reserved = variables[0].name
+            return
+        self._add_values(operator, variables, after)
 
     def _note_open_ended(self, name: str) -> None:
         if self._open_ended is not None:
@@ -140,8 +193,7 @@ class UriTemplate:
         self.variables.append(variable)
         return variable
 
-    def _values(self, operator: str, variables: Sequence[Variable], after: str) -> str:
-        pattern = ""
+    def _add_values(self, operator: str, variables: Sequence[Variable], after: str) -> None:
         for place, (name, many, _) in enumerate(variables):
             is_last = place + 1 == len(variables)
             # A value ends where what follows begins, so nothing has to be tried twice.
@@ -150,13 +202,15 @@ class UriTemplate:
             if many and operator == "/":
                 self._note_open_ended(name)
                 self._separators[name] = "/"
-                pattern += rf"(?P<{name}>(?:/{within}+)*)"
-            elif many:
+                self._add(rf"(?P<{name}>(?:/{within}+)*)")
+                continue
+            separator = "/" if operator == "/" else "," if place else ""
+            self._add(separator, separator)
+            if many:
                 self._separators[name] = ","
-                pattern += rf"{',' if place else ''}(?P<{name}>{within}+(?:,{within}+)*)"
+                self._add(rf"(?P<{name}>{within}+(?:,{within}+)*)")
             else:
-                pattern += rf"{'/' if operator == '/' else ',' if place else ''}(?P<{name}>{within}+)"
-        return pattern
+                self._add(rf"(?P<{name}>{within}+)")
 
     def _add_query(self, values: dict[str, str | list[str]], query: str) -> bool:
         """Read a query into the values; False where it is none of the template's."""

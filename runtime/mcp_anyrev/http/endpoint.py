@@ -66,7 +66,7 @@ class Endpoint:
         return await self.front.handle(request, self._post if request.head.method == "POST" else self._other)
 
     async def _post(self, request: HttpRequest, principal: Principal | None) -> HttpResponse | None:
-        payload = parse(await request.body())
+        payload = parse(await request.body(), self._limits)
         core, headers, in_batch = self._core, request.head.headers, isinstance(payload, list)
         try:
             name, session = await self._session(headers, principal)

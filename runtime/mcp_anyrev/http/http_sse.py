@@ -140,7 +140,7 @@ class HttpSse:
         session = await self._core.sessions.find(name, name_of(principal))
         if session is None or not session.is_connection:
             raise SessionUnknown("there is no such connection; open one first")
-        return await self._take(session, principal, parse(await request.body()))
+        return await self._take(session, principal, parse(await request.body(), self._core.settings.limits))
 
     async def _serve(self, request: HttpRequest, principal: Principal | None, address: str) -> None:
         """Serve one stream until it ends or nobody is there."""

@@ -46,6 +46,7 @@ class Offer:
         edition: the state of the registry that this was made of.
         adapter: the revision.
         page_size: the most things in one page of a list.
+        nesting: the most objects and arrays within each other that arguments may hold.
         offered: what is offered, by kind and key, in the order of the declarations.
         withheld: what is not, by kind and key, with the reason.
         listings: the lists that there are, by the methods that ask for them, each with its kind.
@@ -72,6 +73,7 @@ class Offer:
         self.edition = registry.edition
         self.adapter = adapter
         self.page_size = settings.page_size
+        self.nesting = settings.limits.nesting
         self.server = adapter.encode_implementation(registry.server)
         self.offered: dict[Kind, dict[str, Offered]] = {}
         self.withheld: dict[Kind, dict[str, Withheld]] = {}
@@ -152,10 +154,11 @@ class View:
         offered: those things of it.
     """
 
-    __slots__ = ("_finished", "_offer", "_pages", "adapter", "indexes", "offered")
+    __slots__ = ("_finished", "_offer", "_pages", "adapter", "indexes", "nesting", "offered")
 
     def __init__(self, offer: Offer, offered: Mapping[Kind, Mapping[str, Offered]]) -> None:
         self.adapter = offer.adapter
+        self.nesting = offer.nesting
         self.offered = offered
         self._offer = offer
         self.indexes: Mapping[Kind, Any] = _Indexes({kind: kind.index(those) for kind, those in offered.items()})

@@ -125,6 +125,9 @@ class View(Protocol):
 
     adapter: Adapter
 
+    nesting: int
+    """The most objects and arrays within each other that arguments may hold."""
+
     indexes: Mapping[Kind, Any]
     """What things of a kind are found by, as `Kind.index` made it, for every kind that there may be."""
 

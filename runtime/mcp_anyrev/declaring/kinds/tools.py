@@ -18,6 +18,7 @@ from mcp_anyrev.declaring.kinds.kind import Announcement, Changed, Kind, Listing
 from mcp_anyrev.declaring.output_schemas import is_object_schema, wrapped, wrapped_schema
 from mcp_anyrev.declaring.results import failed, tool_result
 from mcp_anyrev.errors import WrongArguments
+from mcp_anyrev.extent import deeper_than
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -39,12 +40,17 @@ class OfferedTool(Offered):
 
 
 class ToolCall(Use):
-    """A call of a tool."""
+    """A call of a tool.
 
-    __slots__ = ()
+    Attributes:
+        nesting: the most objects and arrays within each other that its arguments may hold.
+    """
+
+    __slots__ = ("nesting",)
 
     offered: OfferedTool
     part: Tool
+    nesting: int
 
     @property
     def label(self) -> str:
@@ -60,6 +66,10 @@ class ToolCall(Use):
         """See `Use.run`."""
         tool = self.part
         arguments: JsonObject = params.get("arguments", {})
+        for value in arguments.values():
+            if isinstance(value, dict | list):
+                self._check_nesting(arguments)
+                break
         if not tool.arguments.accepts(arguments):
             if self.offered.losses:  # a client that was shown less may have left out what it did not see
                 arguments = tool.missing_members.as_null(arguments)
@@ -67,6 +77,13 @@ class ToolCall(Use):
                 raise WrongArguments(tool.arguments.faults(arguments))
         result = tool_result(await tool.call(arguments, exchange, threads), tool.output)
         return wrapped(result, tool.description.get("outputSchema")) if self.offered.wraps_output else result
+
+    def _check_nesting(self, arguments: JsonObject) -> None:
+        place = deeper_than(arguments, self.nesting)
+        if place is not None:
+            raise WrongArguments(
+                f"{place} is nested too deeply; at most {self.nesting} objects and arrays in each other"
+            )
 
     def wrong(self, words: str) -> JsonObject:
         """See `Use.wrong`."""
@@ -129,7 +146,9 @@ class Tools(Kind):
         offered = view.indexes[self].get(name)
         if offered is None:
             raise InvalidParams(f"there is no tool {name!r}")
-        return ToolCall(offered, name)
+        call = ToolCall(offered, name)
+        call.nesting = view.nesting
+        return call
 
 
 def _said(loss: Loss) -> str:

@@ -1,0 +1,62 @@
+"""How much one message may hold beside its bytes: how many values, and how many levels of them.
+
+Rule: what a library would need long for is counted in the bytes, before they are read. What is short is not counted at all.
+Specification: basic/index#messages
+"""
+
+from __future__ import annotations
+
+from mcp_contract import Json
+from mcp_contract.wording import pointer
+
+_BLANKS = b" \t\r\n"
+
+
+def holds_at_most(body: bytes, most: int) -> bool:
+    """Does a JSON text hold no more values than these: members and items, at any depth?
+
+    Args:
+        body: what may be a JSON text.
+        most: how many.
+    """
+    if _beginnings(body) <= most:  # no more than that even if nothing of it stands within text
+        return True
+    unescaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    bare = b"".join(unescaped.split(b'"')[::2]).translate(None, _BLANKS)
+    return _beginnings(bare) - bare.count(b"[]") - bare.count(b"{}") <= most
+
+
+def deeper_than(value: Json, most: int) -> str | None:
+    """The JSON pointer to what is nested too deeply; None where nothing is.
+
+    Args:
+        value: a JSON value.
+        most: how many objects and arrays may be within each other.
+    """
+    level = [value]
+    for _ in range(most):
+        level = [inner for outer in level for inner in _items(outer) if isinstance(inner, dict | list)]
+        if not level:
+            return None
+    return pointer(_path(value, most) or ())
+
+
+def _beginnings(text: bytes) -> int:
+    """How many values begin at a comma, or as the first one of an object or array."""
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
+
+
+def _items(value: Json) -> list[Json]:
+    return list(value.values()) if isinstance(value, dict) else value
+
+
+def _path(value: Json, depth: int) -> list[str | int] | None:
+    """The way to an object or array so many levels below."""
+    if depth == 0:
+        return []
+    for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(inner, dict | list):
+            rest = _path(inner, depth - 1)
+            if rest is not None:
+                return [step, *rest]
+    return None
