@@ -84,6 +84,9 @@ class Limits:
         subscriptions: the most resources that one session, or one stream of changes, subscribes to.
         queue: the most messages that wait for a slow reader; a handler that has more to say waits.
         queue_bytes: the most bytes of those. What must arrive may take up as much besides; more ends the stream.
+        calls_of_principal: the most calls of one client that wait for something at once; further ones are refused. Streams do not count.
+        call_bytes_of_principal: the most bytes that the requests of these have.
+        call_bytes: the most bytes that the requests of all waiting calls have.
         calls_of_connection: the most calls that go on at once on one connection of HTTP+SSE.
         threads: the most threads in which handlers and dependencies run that are not async.
         stored_bytes: the most that is kept of all sessions and unfinished calls; see `SessionStore` for what goes first.
@@ -107,6 +110,9 @@ class Limits:
     subscriptions: Count = 1_000
     queue: Count = 1_000
     queue_bytes: Count = 4 * 1024 * 1024
+    calls_of_principal: Count = 1_000
+    call_bytes_of_principal: Count = 16 * 1024 * 1024
+    call_bytes: Count = 64 * 1024 * 1024
     calls_of_connection: Count = 256
     threads: Count = 40
     stored_bytes: Count = 64 * 1024 * 1024

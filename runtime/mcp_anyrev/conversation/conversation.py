@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from mcp_contract import InternalError, InvalidRequest, Json, JsonObject, ProtocolError, is_identifier
+from mcp_contract import Busy, InternalError, InvalidRequest, Json, JsonObject, ProtocolError, is_identifier
 from mcp_revisions.protocol import Adapter
 from pydantic_core import to_json
 
@@ -73,6 +73,7 @@ class Conversation:
         principal: who the peer is; None for nobody in particular.
         headers: what the transport said beside the messages, by names in lower case; None where it says nothing.
         address: the network address that the peer comes from, where there is one.
+        size: how many bytes one of its requests has, roughly.
         cancels: may the peer give up a request by a notification, on this transport?
         scope: within what the ids of its requests are its own, where that is not the session: the name of a connection.
     """
@@ -88,6 +89,7 @@ class Conversation:
         "principal",
         "scope",
         "session",
+        "size",
     )
 
     def __init__(
@@ -99,6 +101,7 @@ class Conversation:
         principal: Principal | None,
         headers: Mapping[str, str] | None = None,
         address: str | None = None,
+        size: int = 0,
         *,
         cancels: bool,
         scope: str | None = None,
@@ -109,6 +112,7 @@ class Conversation:
         self.principal = principal
         self.headers = headers
         self.cancels = cancels
+        self.size = size
         self.scope = session.name if session is not None else scope
         self._address = address
         self._handler = handler
@@ -149,10 +153,10 @@ class Conversation:
                     raise
         return requests
 
-    async def answer_all(self, messages: Sequence[JsonObject]) -> Response | None:
-        """Answer the requests of a batch, at the same time; see `answer`."""
+    async def answer_all(self, messages: Sequence[JsonObject], refusals: Sequence[Response] = ()) -> Response | None:
+        """Answer the requests of a batch, at the same time, beside what of it was refused; see `answer`."""
         responses = await asyncio.gather(*map(self.answer, messages))
-        wanted = [response.message for response in responses if response is not None]
+        wanted = [response.message for response in (*responses, *refusals) if response is not None]
         return Response(b"[%b]" % b",".join(wanted)) if wanted else None
 
     def refusal(self, identifier: JsonObject, error: ProtocolError) -> Response:
@@ -276,6 +280,8 @@ class Conversation:
         given_up = request.given_up
         if given_up is not None and request.was_cancelled() and not given_up.owes_answer:
             return None
+        if outcome is None and given_up is GivenUp.CROWDED:
+            return Failure(Busy("too many calls of this client wait already; wait for an answer"))
         return outcome or Failure(InternalError("the server ended the call"))
 
     def _worded(self, request: Request, outcome: Outcome) -> Response:
@@ -289,6 +295,30 @@ class Conversation:
             asking = self.adapter.questions_result(outcome.questions, outcome.state)
             result = self.adapter.signed_result(asking, request.signature)
         return Response(result_message(request.identifier, to_json(result)))
+
+
+def parts_of_batch(adapter: Adapter, payload: Json, error: InvalidRequest) -> tuple[list[JsonObject], list[Response]]:
+    """The messages of a batch of which something is none, and the refusals of what is none.
+
+    Args:
+        adapter: the revision.
+        payload: what has come.
+        error: what is wrong with it as a whole.
+
+    Raises:
+        InvalidRequest: it is no batch in which there is any message.
+    """
+    messages: list[JsonObject] = []
+    refusals: list[Response] = []
+    for part in payload if isinstance(payload, list) else ():
+        try:
+            messages += adapter.batching([part])
+        except InvalidRequest as fault:
+            identifier = part.get("id") if isinstance(part, dict) else None
+            refusals.append(refusal(adapter, {"id": identifier} if is_identifier(identifier) else {}, fault))
+    if not messages:
+        raise error
+    return messages, refusals
 
 
 def refusal(adapter: Adapter, identifier: JsonObject, error: ProtocolError) -> Response:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mcp_contract import InvalidRequest, Json, JsonObject
 
+from mcp_anyrev.conversation.amounts import Amount
 from mcp_anyrev.conversation.bus import MISSED
 from mcp_anyrev.conversation.requests import GivenUp, Request
 from mcp_anyrev.conversation.sessions import SESSION
@@ -22,6 +24,7 @@ from mcp_anyrev.conversation.sessions import SESSION
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.bus import Bus
     from mcp_anyrev.conversation.sessions import Session
+    from mcp_anyrev.settings import Limits
 
 Given = TypeVar("Given")
 
@@ -50,12 +53,14 @@ class InFlight:
 
     Args:
         bus: reaches the other workers.
-        seconds: after how long a request of a peer is given up.
+        limits: after how long a request of a peer is given up, and how many may wait.
     """
 
-    def __init__(self, bus: Bus, seconds: float) -> None:
+    def __init__(self, bus: Bus, limits: Limits) -> None:
         self._bus = bus
-        self._seconds = seconds
+        self._limits = limits
+        self._all = Amount(sys.maxsize, limits.call_bytes)
+        self._owners: dict[str, Amount] = {}
         self._requests: set[Request] = set()
         self._named: dict[tuple[str | None, Json], Request] = {}
         self._asked: dict[str, _Asked] = {}
@@ -73,8 +78,10 @@ class InFlight:
 
     def add(self, request: Request) -> None:
         """The current task works on a request that has to wait for something."""
-        request.attend(self._seconds)
+        request.attend(self._limits.call_seconds)
         self._requests.add(request)
+        if not request.endless:  # one that is, is a stream, and counted as such
+            self._count(request)
         scope = request.conversation.scope
         if scope is not None:
             self._named[scope, request.identifier] = request
@@ -84,6 +91,8 @@ class InFlight:
         """A request is done."""
         request.leave()
         self._requests.discard(request)
+        if request.owner is not None:
+            self._discount(request, request.owner)
         named = request.conversation.scope, request.identifier
         if self._named.get(named) is request:
             del self._named[named]
@@ -161,6 +170,25 @@ class InFlight:
         worker = identifier.partition(".")[0]
         if worker != self._bus.worker:
             await self._bus.say_to(worker, {RESPONSE: [*peer, message]})
+
+    def _count(self, request: Request) -> None:
+        """Count a request among those of its sender; it is given up where these are too many."""
+        size, owner = request.conversation.size, request.conversation.owner
+        own = self._owners.get(owner)
+        if own is None:
+            own = self._owners[owner] = Amount(self._limits.calls_of_principal, self._limits.call_bytes_of_principal)
+        if own.full or self._all.full:
+            request.give_up(GivenUp.CROWDED)
+        request.owner = owner
+        own.add(size)
+        self._all.add(size)
+
+    def _discount(self, request: Request, owner: str) -> None:
+        size, own = request.conversation.size, self._owners[owner]
+        own.remove(size)
+        self._all.remove(size)
+        if not own.count:
+            del self._owners[owner]
 
     def _answered(self, identifier: str, peer: Peer, message: JsonObject) -> bool:
         asked = self._asked.get(identifier)

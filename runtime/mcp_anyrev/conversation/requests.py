@@ -25,12 +25,13 @@ class GivenUp(Enum):
     CANCELLED = "its sender wants no answer"
     DEPARTED = "its sender is there no longer"
     OVERDUE = "it has taken too long"
+    CROWDED = "too many of its sender wait already"
     ENDED = "its session ends, or the server does"
 
     @property
     def owes_answer(self) -> bool:
         """Is its sender still waiting for one?"""
-        return self in (GivenUp.OVERDUE, GivenUp.ENDED)
+        return self in (GivenUp.OVERDUE, GivenUp.CROWDED, GivenUp.ENDED)
 
 
 class Request:
@@ -49,6 +50,7 @@ class Request:
         signature: who signs its result, as the revision has it; empty until that is known.
         open: is the answer still to come? Whatever is at work for it afterwards has nothing more to say.
         endless: may it go on for as long as its sender likes?
+        owner: whose waiting requests it counts among; None while it does not.
         given_up: why nobody waits any longer for what it does; None while somebody does.
     """
 
@@ -63,6 +65,7 @@ class Request:
         "message",
         "method",
         "open",
+        "owner",
         "params",
         "signature",
     )
@@ -77,6 +80,7 @@ class Request:
         self.signature = _NOBODY
         self.open = True
         self.endless = False
+        self.owner: str | None = None
         self.given_up: GivenUp | None = None
         self._task: asyncio.Task[Any] | None = None
         self._deadline: asyncio.TimerHandle | None = None

@@ -22,8 +22,9 @@ from mcp_contract import (
 )
 from mcp_revisions.protocol import Adapter
 
-from mcp_anyrev.conversation.conversation import Conversation, refusal
+from mcp_anyrev.conversation.conversation import Conversation, parts_of_batch, refusal
 from mcp_anyrev.conversation.outbox import Queue
+from mcp_anyrev.conversation.outcomes import Response
 from mcp_anyrev.conversation.sessions import Session
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.replies import Replies
@@ -66,7 +67,8 @@ class Endpoint:
         return await self.front.handle(request, self._post if request.head.method == "POST" else self._other)
 
     async def _post(self, request: HttpRequest, principal: Principal | None) -> HttpResponse | None:
-        payload = parse(await request.body(), self._limits)
+        body = await request.body()
+        payload = parse(body, self._limits)
         core, headers, in_batch = self._core, request.head.headers, isinstance(payload, list)
         try:
             name, session = await self._session(headers, principal)
@@ -76,7 +78,11 @@ class Endpoint:
         try:
             if refused is not None:
                 raise refused
-            messages = adapter.batching(payload)
+            refusals: list[Response] = []
+            try:
+                messages = adapter.batching(payload)
+            except InvalidRequest as error:
+                messages, refusals = parts_of_batch(adapter, payload, error)
             if len(messages) > self._limits.batch_messages:
                 raise TooLarge(f"a batch has at most {self._limits.batch_messages} messages")
             opening = messages[0].get("method") == adapter.description_method
@@ -99,14 +105,15 @@ class Endpoint:
                 principal,
                 headers,
                 request.head.peer,
+                len(body) // len(messages),
                 cancels=adapter.cancels_by_notification,
             )
             requests = await conversation.receive(messages, in_batch=in_batch)
         except ProtocolError as error:
             return self._refused(adapter, _readable_id(payload), error)
-        if not requests:
+        if not requests and not refusals:
             return HttpResponse(adapter.accepted_status)
-        work = conversation.answer_all(requests) if in_batch else conversation.answer(requests[0])
+        work = conversation.answer_all(requests, refusals) if in_batch else conversation.answer(requests[0])
         response = await self._replies.reply(conversation, queue, work, request)
         if response is None:
             return None

@@ -1,7 +1,7 @@
 """HTTP+SSE without a socket: one address that opens a stream, and one to post to.
 
 Rule: each stream is a session, and carries everything that the server says in it, from whichever worker. What is posted is taken at
-once, and what answers it goes on the stream, in order. The address to post to holds the session's unguessable name. Headers of other
+once, and what answers it goes on the stream, in order; once the stream has ended, so have its calls. The address to post to holds the session's unguessable name. Headers of other
 transports mean nothing here. A stream that is to end lets the calls of its session finish first.
 Specification: basic/transports#http-with-sse
 """
@@ -9,23 +9,26 @@ Specification: basic/transports#http-with-sse
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from mcp_contract import (
     Busy,
     Declaration,
+    InvalidRequest,
     Json,
     JsonObject,
     MethodNotAllowed,
     ProtocolError,
     SessionUnknown,
     TooLarge,
+    Unavailable,
     UnsupportedVersion,
     is_identifier,
 )
 
-from mcp_anyrev.conversation.conversation import Conversation, refusal
+from mcp_anyrev.conversation.conversation import Conversation, parts_of_batch, refusal
 from mcp_anyrev.events import named_event
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
@@ -41,6 +44,7 @@ from mcp_anyrev.storage.keys import Key, key
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
+    from mcp_anyrev.conversation.outcomes import Response
     from mcp_anyrev.conversation.sessions import Session
     from mcp_anyrev.server.core import Core
     from mcp_anyrev.storage.protocols import Message
@@ -140,7 +144,8 @@ class HttpSse:
         session = await self._core.sessions.find(name, name_of(principal))
         if session is None or not session.is_connection:
             raise SessionUnknown("there is no such connection; open one first")
-        return await self._take(session, principal, parse(await request.body(), self._core.settings.limits))
+        body = await request.body()
+        return await self._take(session, principal, parse(body, self._core.settings.limits), len(body))
 
     async def _serve(self, request: HttpRequest, principal: Principal | None, address: str) -> None:
         """Serve one stream until it ends or nobody is there."""
@@ -167,13 +172,14 @@ class HttpSse:
                 del self._calls[session.name]
                 calls.held = False
                 core.audience.leave(told)
+                with contextlib.suppress(Unavailable):  # the log has it, and the session goes when its time is over
+                    await core.end_session(session)  # nobody can get an answer to its calls
                 await self._streams.close(topic)
-                await core.sessions.end(session)
 
     def _written(self, message: Message) -> bytes:
         return named_event(self._first.http_sse_message_event, message.body)
 
-    async def _take(self, session: Session, principal: Principal | None, payload: Json) -> HttpResponse:
+    async def _take(self, session: Session, principal: Principal | None, payload: Json, size: int) -> HttpResponse:
         core, in_batch = self._core, isinstance(payload, list)
         adapter, refused = core.adapters.select(payload, {}, session.version or None)
         stream = self._streams.joined(_topic(session))
@@ -182,32 +188,50 @@ class HttpSse:
                 raise refused
             if not adapter.served_on_http_sse:
                 raise UnsupportedVersion(adapter.version, self._served)
-            messages = adapter.batching(payload)
+            refusals: list[Response] = []
+            try:
+                messages = adapter.batching(payload)
+            except InvalidRequest as error:
+                messages, refusals = parts_of_batch(adapter, payload, error)
             most = core.settings.limits.batch_messages
             if len(messages) > most:
                 raise TooLarge(f"a batch has at most {most} messages")
             conversation = Conversation(
-                core, adapter, stream, session, principal, cancels=adapter.http_sse_cancels_by_notification
+                core,
+                adapter,
+                stream,
+                session,
+                principal,
+                size=size // len(messages),
+                cancels=adapter.http_sse_cancels_by_notification,
             )
             calls = self._calls.get(session.name) or _Calls(stream)
             self._check_room(calls, messages)
             requests = await conversation.receive(messages, in_batch=in_batch)
         except ProtocolError as error:
             return self._refused(adapter, stream, payload, error)
-        if requests:
+        if requests or refusals:
             calls.going_on += len(requests)
             self._calls.setdefault(session.name, calls)
-            working = asyncio.ensure_future(self._answer(conversation, calls, requests, in_batch=in_batch))
+            working = asyncio.ensure_future(self._answer(conversation, calls, requests, refusals, in_batch=in_batch))
             self._working.add(working)
             working.add_done_callback(self._working.discard)
         return HttpResponse(adapter.accepted_status)
 
     async def _answer(
-        self, conversation: Conversation, calls: _Calls, requests: list[JsonObject], *, in_batch: bool
+        self,
+        conversation: Conversation,
+        calls: _Calls,
+        requests: list[JsonObject],
+        refusals: list[Response],
+        *,
+        in_batch: bool,
     ) -> None:
         """Answer requests on the stream of their session."""
         try:
-            response = await (conversation.answer_all(requests) if in_batch else conversation.answer(requests[0]))
+            response = await (
+                conversation.answer_all(requests, refusals) if in_batch else conversation.answer(requests[0])
+            )
             if response is not None:
                 calls.stream.send(response.message)
         finally:

@@ -77,7 +77,7 @@ class Core:
         self.hub = _hub(settings)
         self.sessions = Sessions(self.store, settings.session_ttl_seconds, limits.session_bytes)
         self.bus = Bus(self.hub, registry.name)
-        self.in_flight = InFlight(self.bus, limits.call_seconds)
+        self.in_flight = InFlight(self.bus, limits)
         self.quota = Quota(limits.streams_of_principal)
         self.audience = Audience(
             self.bus, self.sessions, self.adapters.by_version, registry, settings.session_ttl_seconds
@@ -184,8 +184,8 @@ class Core:
 
     async def end_session(self, session: Session) -> None:
         """End a session, its calls and its streams."""
-        await self.sessions.end(session)
         await self._heard_end(session.name)
+        await self.sessions.end(session)
         await self.bus.say({ENDED: session.name})
 
     async def _heard_end(self, session: str) -> None:
