@@ -65,6 +65,11 @@ def name_of(principal: Principal | None) -> str | None:
     return None if principal is None else principal.name
 
 
+def scopes_of(principal: Principal | None) -> list[str] | None:
+    """The scopes of a principal, in order; None for nobody in particular."""
+    return None if principal is None else sorted(principal.scopes)
+
+
 def require_scopes(principal: Principal | None, scopes: Iterable[str]) -> None:
     """Go on only if a principal has all of these scopes.
 

@@ -147,7 +147,7 @@ async def test_the_newest_stream_of_a_session_that_is_read_is_told() -> None:
             return {"method": method}
 
     class Session:
-        name, version, ready, subscriptions = "s", "any", True, ()
+        name, version, ready, subscriptions, scopes = "s", "any", True, (), None
 
     connected = {"old": True, "new": True}
     told: list[str] = []
@@ -156,6 +156,7 @@ async def test_the_newest_stream_of_a_session_that_is_read_is_told() -> None:
         return SessionStream(
             Session(),  # type: ignore[arg-type]
             Silent(),  # type: ignore[arg-type]
+            None,
             lambda message, same: told.append(name),
             lambda: None,
             lambda: connected[name],
@@ -164,7 +165,7 @@ async def test_the_newest_stream_of_a_session_that_is_read_is_told() -> None:
 
     hub = MemoryHub()
     here, elsewhere = Bus(hub, "test"), Bus(hub, "test")
-    audience, other = (Audience(each, None, {}, Registry("s", "1.0"), 60) for each in (here, elsewhere))  # type: ignore[arg-type]
+    audience, other = (Audience(each, None, {}, Registry("s", "1.0"), None, 60) for each in (here, elsewhere))  # type: ignore[arg-type]
     old, new = stream("old"), stream("new")
     await audience.join(old)
     await audience.join(new)

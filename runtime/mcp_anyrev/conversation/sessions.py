@@ -66,6 +66,12 @@ class Session:
         return "ready" in self._kept
 
     @property
+    def scopes(self) -> frozenset[str] | None:
+        """The scopes that whose it is had when it was last used; None for nobody in particular."""
+        scopes: list[str] | None = self._kept.get("scopes")
+        return None if scopes is None else frozenset(scopes)
+
+    @property
     def log_level(self) -> str | None:
         """The level that the client set for log messages."""
         level: str | None = self._kept.get("level")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from mcp_anyrev.declaring.visibility import Condition
 from mcp_anyrev.user_code import called
 
 log = logging.getLogger("mcp_anyrev.server")
@@ -27,10 +28,12 @@ class Change(NamedTuple):
     Attributes:
         kind: the list that is another now, or `updates` for the contents of one resource; see `Announcement.change`.
         uri: the address of that resource; None for a list.
+        visible: what it takes to see what came or went, so that nobody else needs to be told.
     """
 
     kind: str
     uri: str | None
+    visible: tuple[Condition, ...] = ()
 
 
 Watcher = Callable[[Change], None]

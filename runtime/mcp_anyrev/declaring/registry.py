@@ -319,7 +319,7 @@ class Registry:
                 of: {name: part for name, part in parts.items() if part is not removed and not part.belongs_to(removed)}
                 for of, parts in self._parts.items()
             }
-            self._note(kind)
+            self._note(kind, removed)
             for includer in self._includers:
                 includer.registry.remove(kind, includer.offered(kind, removed).key)
 
@@ -399,16 +399,16 @@ class Registry:
 
     def _put(self, kind: Kind, part: Declared) -> None:
         self._parts = {**self._parts, kind: {**self._parts.get(kind, {}), part.key: part}}
-        self._note(kind)
+        self._note(kind, part)
         for includer in self._includers:
             includer.registry._put(kind, includer.offered(kind, part))
 
-    def _note(self, kind: Kind) -> None:
+    def _note(self, kind: Kind, part: Declared) -> None:
         self._known |= {kind}
         self.edition += 1
         for announcement in kind.announcements:
             if not announcement.of_one:
-                self._watchers.tell(Change(announcement.change, None))
+                self._watchers.tell(Change(announcement.change, None, part.visible))
 
     def _touch(self) -> None:
         self.edition += 1

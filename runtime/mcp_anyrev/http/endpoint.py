@@ -136,7 +136,7 @@ class Endpoint:
             adapter.check_headers(head.headers, {})
             if head.method == "GET":
                 await self._session_streams.serve(
-                    adapter, session, header(head.headers, adapter.resumption_header), request
+                    adapter, session, principal, header(head.headers, adapter.resumption_header), request
                 )
                 return None
         except ProtocolError as error:
@@ -152,7 +152,11 @@ class Endpoint:
             name = headers.get(known)
             if name is not None:
                 session = await self._core.sessions.find(name, name_of(principal))
-                return name, None if session is None or session.is_connection else session
+                if session is None or session.is_connection:
+                    return name, None
+                if principal is not None and session.scopes != principal.scopes:
+                    await self._core.note_scopes(session, principal)
+                return name, session
         return None, None
 
     def _methods(self, adapter: Adapter) -> list[str]:

@@ -36,7 +36,7 @@ from mcp_anyrev.http.responses import OK, STREAM_HEADERS
 from mcp_anyrev.http.resumption import Streams
 from mcp_anyrev.http.streams import Stream
 from mcp_anyrev.messages import parse
-from mcp_anyrev.principal import Principal, name_of, owner_of
+from mcp_anyrev.principal import Principal, name_of, owner_of, scopes_of
 from mcp_anyrev.server.audience import SessionStream
 from mcp_anyrev.server.core import NOT_AGREED
 from mcp_anyrev.storage.keys import Key, key
@@ -144,6 +144,8 @@ class HttpSse:
         session = await self._core.sessions.find(name, name_of(principal))
         if session is None or not session.is_connection:
             raise SessionUnknown("there is no such connection; open one first")
+        if principal is not None and session.scopes != principal.scopes:
+            await self._core.note_scopes(session, principal)
         body = await request.body()
         return await self._take(session, principal, parse(body, self._core.settings.limits), len(body))
 
@@ -153,13 +155,15 @@ class HttpSse:
         name = name_of(principal)
         owner = owner_of(name, request.head.peer)
         with core.quota.one_more(owner):
-            session = await core.sessions.open(NOT_AGREED, name, owner, Declaration({}, None), connection=True)
+            session = await core.sessions.open(
+                NOT_AGREED, name, owner, Declaration({}, None), connection=True, scopes=scopes_of(principal)
+            )
             topic = _topic(session)
             stream = await self._streams.open(topic, owner)
             calls = self._calls[session.name] = _Calls(stream, held=True)
             reader = self._streams.reader(topic, request, self._written)
             reader.elsewhere = True
-            told = SessionStream(session, first, stream.send, calls.end, stream.is_attended)
+            told = SessionStream(session, first, principal, stream.send, calls.end, stream.is_attended)
             try:
                 await core.audience.join(told)
                 await request.open(OK, {**STREAM_HEADERS, **first.stream_headers})

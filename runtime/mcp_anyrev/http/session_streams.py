@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.http.request import HttpRequest
     from mcp_anyrev.http.resumption import Streams
     from mcp_anyrev.http.streams import Stream
+    from mcp_anyrev.principal import Principal
     from mcp_anyrev.server.core import Core
 
 _LINGER_SECONDS = 60.0
@@ -42,12 +43,20 @@ class SessionStreams:
         self._most = settings.limits.streams_of_session
         self._silence = settings.keep_alive_seconds
 
-    async def serve(self, adapter: Adapter, session: Session, last_event: str | None, request: HttpRequest) -> None:
+    async def serve(
+        self,
+        adapter: Adapter,
+        session: Session,
+        principal: Principal | None,
+        last_event: str | None,
+        request: HttpRequest,
+    ) -> None:
         """Serve one GET until its stream ends or nobody is there.
 
         Args:
             adapter: the revision.
             session: whose streams they are.
+            principal: who listens.
             last_event: the id of the last event that the client has, if it gives one.
             request: the way back to the client.
 
@@ -68,7 +77,9 @@ class SessionStreams:
                 its, after = found
                 stream = self._streams.joined(its.topic)
             reader = self._streams.reader(its.topic, request, its.numbered if adapter.event_ids else unnumbered)
-            told = SessionStream(session, adapter, stream.send, lambda: stream.end(None), stream.is_attended, its.name)
+            told = SessionStream(
+                session, adapter, principal, stream.send, lambda: stream.end(None), stream.is_attended, its.name
+            )
             try:
                 await self._streams.tell(reader, None)
                 if its.of_session:

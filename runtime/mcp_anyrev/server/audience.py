@@ -1,6 +1,6 @@
 """Who is told of a change on this worker: subscriptions that a request opened, and the streams of sessions.
 
-Rule: a subscription gets what it asked for. A session gets a message once, on the newest of its streams that somebody reads, on
+Rule: a subscription gets what it asked for, and nobody hears of what they may not see at that time. A session gets a message once, on the newest of its streams that somebody reads, on
 whichever worker that is; nothing of one session ever goes to another. A stream is told of what is said after its worker has heard that
 it is there, by the worker that was the last to say so: all workers hear everything in the same order, so nothing is told twice or not
 at all.
@@ -13,14 +13,19 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from cachetools import LRUCache
 from mcp_contract import Json, JsonObject, Unavailable
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.bus import MISSED
 from mcp_anyrev.conversation.sessions import SESSION
-from mcp_anyrev.declaring.changes import UPDATES
+from mcp_anyrev.declaring.changes import UPDATES, Change
+from mcp_anyrev.declaring.visibility import Condition, holds
+from mcp_anyrev.storage.keys import new_name
+from mcp_anyrev.storage.protocols import IN_USE_SECONDS
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -30,9 +35,12 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.sessions import Session, Sessions
     from mcp_anyrev.declaring.kinds import Announcement
     from mcp_anyrev.declaring.registry import Registry
+    from mcp_anyrev.principal import Principal
+    from mcp_anyrev.server.offers import Offer, View
 
-CHANGED, UPDATED = "changed", "updated"
-"""What every worker hears: the list that is another now, and the address of a resource whose contents are."""
+CHANGED, CHANGED_FOR, UPDATED = "changed", "changed for", "updated"
+"""What every worker hears: the list that is another now, the same with what it takes to see what came or went (some scopes, and what the
+worker that says so calls all of it), and the address of a resource whose contents are others."""
 
 ENDED = "ended"
 """A session has ended: its name."""
@@ -41,6 +49,11 @@ _STREAM = "stream"
 """A stream of a session has got a reader, or has lost it: the session, the stream, the worker, and which of the two."""
 
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+
+_MOST_CONDITIONS = 1_024
+"""How many changes are remembered with what it takes to see them, until this worker hears of them; a scope counts even then."""
+
+_IN_USE_AGAIN_SECONDS = IN_USE_SECONDS / 2
 
 Send = Callable[[bytes, str | None], None]
 """Puts a message on a stream; of those with the same text only one waits there."""
@@ -56,12 +69,13 @@ class Subscription:
         end: ends it in good order.
     """
 
-    __slots__ = ("_adapter", "_identifier", "_lists", "_outbox", "_uris", "end")
+    __slots__ = ("_identifier", "_lists", "_outbox", "_uris", "adapter", "end", "principal")
 
     def __init__(
         self, request: Request, lists: Collection[str], uris: Collection[str], end: Callable[[], None]
     ) -> None:
-        self._adapter = request.conversation.adapter
+        self.adapter = request.conversation.adapter
+        self.principal = request.conversation.principal
         self._outbox = request.conversation.outbox
         self._identifier: Json = request.identifier
         self._lists = frozenset(lists)
@@ -75,7 +89,7 @@ class Subscription:
             honoured: what it will be, of what it wanted.
             unknown: the members of this that no schema of a revision knows.
         """
-        message = self._adapter.encode_notification(_ACKNOWLEDGED, {"notifications": honoured})
+        message = self.adapter.encode_notification(_ACKNOWLEDGED, {"notifications": honoured})
         message["params"]["notifications"] |= {member: honoured[member] for member in unknown}
         self._send(message, _ACKNOWLEDGED)
 
@@ -83,17 +97,18 @@ class Subscription:
         """Tell a change, if that is wanted."""
         if uri in self._uris if announcement.of_one else announcement.change in self._lists:
             params = {} if uri is None else {"uri": uri}
-            message = self._adapter.encode_notification(announcement.notification, params)
+            message = self.adapter.encode_notification(announcement.notification, params)
             self._send(message, f"{announcement.notification} {uri}")
 
-    def tell_all(self, announcements: Collection[Announcement]) -> None:
-        """Say that everything is another now."""
+    def tell_all(self, announcements: Collection[Announcement], view: View) -> None:
+        """Say that everything that is seen is another now."""
         for announcement in announcements:
             for uri in self._uris if announcement.of_one else (None,):
-                self.tell(announcement, uri)
+                if uri is None or not view.hides(uri):
+                    self.tell(announcement, uri)
 
     def _send(self, message: JsonObject, of: str) -> None:
-        self._outbox.send(to_json(self._adapter.tagged_notification(message, self._identifier)), of)
+        self._outbox.send(to_json(self.adapter.tagged_notification(message, self._identifier)), of)
 
 
 class SessionStream:
@@ -102,18 +117,20 @@ class SessionStream:
     Args:
         session: the session as it is now.
         adapter: the revision.
+        principal: who listens.
         send: puts a message on it.
         end: ends it.
         connected: is somebody reading it?
         name: names it within its session; None for a new name.
     """
 
-    __slots__ = ("adapter", "connected", "end", "joined", "name", "newer", "send", "session")
+    __slots__ = ("_principal", "adapter", "connected", "end", "joined", "name", "newer", "send", "session")
 
     def __init__(
         self,
         session: Session,
         adapter: Adapter,
+        principal: Principal | None,
         send: Send,
         end: Callable[[], None],
         connected: Callable[[], bool],
@@ -121,6 +138,7 @@ class SessionStream:
     ) -> None:
         self.session = session
         self.adapter = adapter
+        self._principal = principal
         self.name = secrets.token_urlsafe(9) if name is None else name
         self.newer: set[str] = set()
         """The newer streams of the session that somebody reads on other workers."""
@@ -129,6 +147,14 @@ class SessionStream:
         self.send = send
         self.end = end
         self.connected = connected
+
+    @property
+    def principal(self) -> Principal | None:
+        """Who listens, with the scopes that they have now, as far as the session knows."""
+        principal, scopes = self._principal, self.session.scopes
+        if principal is None or scopes is None or scopes == principal.scopes:
+            return principal
+        return replace(principal, scopes=scopes)
 
     def tell(self, announcement: Announcement, uri: str | None) -> None:
         """Tell a change, if the session may hear of it, and of one thing if it wants to."""
@@ -141,11 +167,12 @@ class SessionStream:
             params = {} if uri is None else {"uri": uri}
             self.send(to_json(self.adapter.encode_notification(method, params)), f"{method} {uri}")
 
-    def tell_all(self, announcements: Collection[Announcement]) -> None:
-        """Say that everything is another now."""
+    def tell_all(self, announcements: Collection[Announcement], view: View) -> None:
+        """Say that everything that is seen is another now."""
         for announcement in announcements:
             for uri in self.session.subscriptions if announcement.of_one else (None,):
-                self.tell(announcement, uri)
+                if uri is None or not view.hides(uri):
+                    self.tell(announcement, uri)
 
 
 class Audience:
@@ -156,16 +183,25 @@ class Audience:
         sessions: where sessions are.
         adapters: the revisions, by name.
         registry: what is offered, whose changes are told.
+        offer: what a revision gets of it as it is now.
         ttl: for how many seconds an unused session is kept.
     """
 
     def __init__(
-        self, bus: Bus, sessions: Sessions, adapters: Mapping[str, Adapter], registry: Registry, ttl: float
+        self,
+        bus: Bus,
+        sessions: Sessions,
+        adapters: Mapping[str, Adapter],
+        registry: Registry,
+        offer: Callable[[Adapter], Offer],
+        ttl: float,
     ) -> None:
         self._bus = bus
         self._sessions = sessions
         self._adapters = adapters
         self._registry = registry
+        self._offer = offer
+        self._conditions: LRUCache[str, tuple[Condition, ...]] = LRUCache(_MOST_CONDITIONS)
         self._ttl = ttl
         self._subscriptions: set[Subscription] = set()
         self._streams: dict[str, list[SessionStream]] = {}
@@ -173,10 +209,23 @@ class Audience:
         self._tending: asyncio.Task[None] | None = None
         self.ending = False
         bus.hear(CHANGED, self._heard_change)
+        bus.hear(CHANGED_FOR, self._heard_change_for)
         bus.hear(UPDATED, self._heard_update)
         bus.hear(MISSED, self._missed_changes)
         bus.hear(SESSION, self.refresh)
         bus.hear(_STREAM, self._heard_stream)
+
+    def pass_on(self, change: Change) -> None:
+        """Tell everybody of a change who may see what it is about, on all workers; from any thread."""
+        if change.uri is not None:
+            self._bus.say_soon({UPDATED: change.uri})
+        elif not change.visible:
+            self._bus.say_soon({CHANGED: change.kind})
+        else:
+            name = new_name()
+            self._conditions[name] = change.visible
+            scopes = [sorted(condition) for condition in change.visible if isinstance(condition, frozenset)]
+            self._bus.say_soon({CHANGED_FOR: [change.kind, scopes, name]})
 
     def subscribe(self, subscription: Subscription) -> None:
         """Tell a subscription, too."""
@@ -262,10 +311,19 @@ class Audience:
     async def _heard_update(self, uri: str) -> None:
         self._tell(UPDATES, uri)
 
-    def _tell(self, change: str, uri: str | None) -> None:
+    async def _heard_change_for(self, said: list[Any]) -> None:
+        change, scopes, name = said
+        conditions = self._conditions.get(name) or tuple(map(frozenset, scopes))
+        self._tell(change, None, conditions)
+
+    def _tell(self, change: str, uri: str | None, conditions: Collection[Condition] = ()) -> None:
         announcement = self._registry.announcements.get(change)
-        if announcement is not None:
-            for listener in self._listeners():
+        if announcement is None:
+            return
+        for listener in self._listeners():
+            if not all(holds(condition, listener.principal) for condition in conditions):
+                continue
+            if uri is None or not self._offer(listener.adapter).view(listener.principal).hides(uri):
                 listener.tell(announcement, uri)
 
     async def _missed_changes(self, said: None) -> None:
@@ -274,7 +332,9 @@ class Audience:
             self._welcome(coming)
         announcements = self._registry.announcements.values()
         for listener in self._listeners():
-            listener.tell_all(announcements)
+            listener.tell_all(announcements, self._offer(listener.adapter).view(listener.principal))
+        for name in list(self._streams):
+            await self.refresh(name)  # it may have ended
 
     def _listeners(self) -> Iterator[Subscription | SessionStream]:
         yield from self._subscriptions
@@ -305,7 +365,7 @@ class Audience:
     async def _keep_in_use(self) -> None:
         """A session that somebody listens for is in use, and one that has ended elsewhere has no streams."""
         while self._streams:
-            await asyncio.sleep(self._ttl / 4)
+            await asyncio.sleep(min(self._ttl / 4, _IN_USE_AGAIN_SECONDS))
             for name in list(self._streams):
                 await self.refresh(name)
 

@@ -28,7 +28,7 @@ from mcp_anyrev.declaring.changes import Change
 from mcp_anyrev.declaring.lifespans import Lifespans
 from mcp_anyrev.declaring.registry import Registry
 from mcp_anyrev.declaring.threads import Threads
-from mcp_anyrev.principal import name_of
+from mcp_anyrev.principal import Principal, name_of, scopes_of
 from mcp_anyrev.server.asking.attempts import Attempts
 from mcp_anyrev.server.audience import ENDED, Audience
 from mcp_anyrev.server.methods import Method, Methods
@@ -80,7 +80,7 @@ class Core:
         self.in_flight = InFlight(self.bus, limits)
         self.quota = Quota(limits.streams_of_principal)
         self.audience = Audience(
-            self.bus, self.sessions, self.adapters.by_version, registry, settings.session_ttl_seconds
+            self.bus, self.sessions, self.adapters.by_version, registry, self.offer, settings.session_ttl_seconds
         )
         self._lifespans = Lifespans(registry)
         self._offers: dict[str, Offer] = {}
@@ -90,7 +90,7 @@ class Core:
             self.audience, self.bus, self.offer, self.quota, limits, listen=settings.listen
         )
         self.bus.hear(ENDED, self._heard_end)
-        weakref.finalize(self.bus, registry.watch(_passing_on(weakref.ref(self.bus), registry, settings)))
+        weakref.finalize(self.bus, registry.watch(_passing_on(weakref.ref(self.audience), registry, settings)))
 
     def build(self) -> None:
         """Make everything now that would otherwise be made when it is first needed."""
@@ -182,6 +182,11 @@ class Core:
             await session.change(lambda _: {"ready": True})
             await self.bus.say({SESSION: session.name})
 
+    async def note_scopes(self, session: Session, principal: Principal) -> None:
+        """Whoever a session belongs to has other scopes now than when it was last used."""
+        await session.change(lambda _: {"scopes": scopes_of(principal)})
+        await self.bus.say({SESSION: session.name})
+
     async def end_session(self, session: Session) -> None:
         """End a session, its calls and its streams."""
         await self._heard_end(session.name)
@@ -220,7 +225,8 @@ class Core:
         version = conversation.adapter.version
         if conversation.session is None:
             principal, owner = name_of(conversation.principal), conversation.owner
-            conversation.session = await self.sessions.open(version, principal, owner, said)
+            scopes = scopes_of(conversation.principal)
+            conversation.session = await self.sessions.open(version, principal, owner, said, scopes=scopes)
             return
         agreed = self.sessions.agreed(version, said)
 
@@ -277,12 +283,12 @@ def _agreed_already() -> InvalidRequest:
     return InvalidRequest("this connection has had its handshake; open another for another one")
 
 
-def _passing_on(bus: weakref.ref[Bus], registry: Registry, settings: Settings) -> Callable[[Change], None]:
+def _passing_on(audience: weakref.ref[Audience], registry: Registry, settings: Settings) -> Callable[[Change], None]:
     """A registry may outlive its server, so it does not keep it."""
 
     def pass_on(change: Change) -> None:
-        found = bus()
+        found = audience()
         if found is not None and change.kind in announced(registry.kinds, settings):
-            found.say_soon({"changed": change.kind} if change.uri is None else {"updated": change.uri})
+            found.pass_on(change)
 
     return pass_on
