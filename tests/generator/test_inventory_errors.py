@@ -100,13 +100,13 @@ CASES = {
         STDIO,
         "    value: text\n",
         "",
-        [f"{STDIO}:5:3: concern 'line_end' has none of three; allowed: one of 'value', 'table', 'choices'"],
+        [f"{STDIO}:5:3: 'line_end' has none; allowed: one of the keys value, table, choices"],
     ),
     "a concern of two kinds": (
         STDIO,
         "    value: text\n",
         "    value: text\n    table: text\n",
-        [f"{STDIO}:5:3: concern 'line_end' has 'value' and 'table'; allowed: one of 'value', 'table', 'choices'"],
+        [f"{STDIO}:5:3: 'line_end' has 'value' and 'table'; allowed: one of the keys value, table, choices"],
     ),
     "a concern that is no mapping": (
         SELECTION,
@@ -301,6 +301,12 @@ CASES = {
         "title: Standard streams",
         "title: Standard: streams",
         [f"{STDIO}:2:16: not YAML: mapping values are not allowed here"],
+    ),
+    "words in two lines": (
+        LETTERS,
+        "        is: 3",
+        '        is: 3\n        review: "look\\nhere"',
+        [f"{LETTERS}:22:9: the answer of 'stamp' for 2001-01-01 is to be reviewed: look\\nhere"],
     ),
     "a rule without words": (
         SELECTION,

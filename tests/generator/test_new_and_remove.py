@@ -190,6 +190,39 @@ def test_new_writes_nothing_where_a_question_has_no_answer_or_an_answer_no_quest
     assert inputs(toy) == before
 
 
+def test_every_fault_of_an_answers_file_is_said_at_once_and_nothing_is_written(
+    toy: Toy, schema: str, answers: pathlib.Path
+) -> None:
+    before = inputs(toy)
+    answers.write_text(
+        "revision: {befor: x, draft: maybe}\ncorrections: {x: {}}\nanswers: {letters: {stamp: {iz: 3}, marks: 3}}\n",
+        "utf-8",
+    )
+    result = toy.run("new", NEW, "--schema", schema, "--answers", str(answers))
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        f"{answers}:1:12: 'befor' is not a key of section 'revision'; allowed: after, source, pages, reference, draft",
+        f"{answers}:1:29: 'draft' is 'maybe'; allowed: yes or no",
+        f"{answers}:2:15: a key is 'x'; allowed: the number of a place in the list of corrections, from 1",
+        *(
+            f"{answers}:2:15: correction 'x' has no '{key}'; allowed: "
+            "revision, pointer, expected, value, reason, source, review"
+            for key in ("expected", "pointer", "reason", "revision", "source", "value")
+        ),
+        f"{answers}:3:21: 'stamp' has none; allowed: one of the keys is, rows, choice",
+        f"{answers}:3:44: 'marks' is '3'; allowed: a mapping with one of the keys is, rows, choice",
+    ]
+    assert inputs(toy) == before
+
+
+def test_what_is_kept_names_its_schema_from_where_it_is(toy: Toy) -> None:
+    kept = toy.root.parent / "kept" / "2001-01-01.yaml"
+    kept.parent.mkdir()
+    toy.run("remove", "2001-01-01", "--keep", str(kept))
+    first = kept.read_text("utf-8").splitlines()[0]
+    assert first == "# yaml-language-server: $schema=../toy/generated/editors/answers.schema.json"
+
+
 def test_answers_on_one_line_cannot_be_edited_by_lines(toy: Toy, schema: str) -> None:
     toy.replace(
         "specs/variance/stdio.yaml",

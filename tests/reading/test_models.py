@@ -117,7 +117,7 @@ concerns:
         "f.yaml:7:7: answer '2001-01-01' has no 'is'; allowed: is, cite, review",
         "f.yaml:7:22: 'iz' is not a key of answer '2001-01-01'; allowed: is, cite, review",
         "f.yaml:7:35: 'cite' is 'x'; allowed: …",
-        "f.yaml:8:3: concern 'mark' has 'value' and 'choices'; allowed: one of 'value', 'table', 'choices'",
+        "f.yaml:8:3: 'mark' has 'value' and 'choices'; allowed: one of the keys value, table, choices",
     ]
 
 

@@ -46,6 +46,8 @@ def test_an_import_writes_the_normal_form_and_the_entry(tmp_path: pathlib.Path) 
     assert report.changed == ("specs/schemas/2001-02-03.json", "specs/revisions.yaml")
     assert report.steps["prose left out"] == 1
     assert set(files(tmp_path)) == set(report.changed)
+    text = files(tmp_path)["specs/revisions.yaml"].decode()
+    assert text.startswith("# yaml-language-server: $schema=../generated/editors/revisions.schema.json\n")
     problems = Problems()
     (revision,) = load_revisions(tmp_path, problems)
     assert problems.found == []

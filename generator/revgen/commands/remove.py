@@ -45,7 +45,7 @@ def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> Non
     if keep is not None and keep.exists():
         raise click.UsageError(f"{keep} exists already")
     removal = take_out(settings.root, revision)
-    kept = {str(keep.resolve()): removal.kept.text(revision)} if keep is not None else {}
+    kept = {str(keep.resolve()): removal.kept.text(revision, keep, settings.root)} if keep is not None else {}
     files.apply(settings.root, {**kept, **removal.texts})
     problems = found_by_lint(settings.root)
     changed = [path for path, text in removal.texts.items() if text is not None]

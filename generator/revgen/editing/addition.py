@@ -11,6 +11,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..documents.editor_schemas import editor_line
 from ..reading.located import Place, Problem, Problems, SpecificationError
 from ..schemas.pages import pages_path
 from ..schemas.published import PATH as CORRECTIONS
@@ -125,7 +126,8 @@ def _add_correction(document: Document, known: Sequence[Entry], before: int, pie
     key = document.entries(document.top).get("corrections")
     line = key.end if key is not None else len(document.source)
     if key is None and not document.touches(line):
-        document.add(line, ["corrections:\n"])
+        head = [] if document.source else [editor_line("corrections", CORRECTIONS)]
+        document.add(line, [*head, "corrections:\n"])
     elif key is not None and not document.touches(key.own):
         document.replace_line(key.own, "corrections:\n")
     document.add(line, piece.lines("-", 2))

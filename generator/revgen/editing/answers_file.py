@@ -7,7 +7,9 @@ back changes no byte. A person may write such a file as well; then only `answers
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 
+from ..documents.editor_schemas import editor_line
 from ..inventory.answers_file import AnswersFile, Declaration
 from ..reading.located import Problems, parse
 from ..reading.models import read
@@ -37,10 +39,11 @@ class RevisionAnswers:
     pages: str = ""
     places: dict[tuple[str, str], Entry] = dataclasses.field(default_factory=dict, compare=False)
 
-    def text(self, version: str) -> str:
-        """The file, for the revision with this name."""
+    def text(self, version: str, file: pathlib.Path, root: pathlib.Path) -> str:
+        """What a file is to hold, for the revision with this name; `root` is the folder that has the schema of such files."""
         facts = {key: getattr(self.declared, key) for key in _FACTS}
         lines = [
+            editor_line("answers", file.resolve().as_posix(), root.as_posix()),
             f"# The answers of {version}, as they were when it was taken out. They go in again with\n",
             f"# revgen new {version} --schema FILE --answers THIS_FILE\n",
             "revision:\n",

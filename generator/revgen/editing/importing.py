@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import yaml
 
+from ..documents.editor_schemas import editor_line
 from ..reading.located import Problems, SpecificationError
 from ..schemas.keywords import load_harmless, without_keywords
 from ..schemas.normal_form import CannotNormalise, Normalised, Schema, name_conflicts, normalise
@@ -24,7 +25,7 @@ from .yaml_lines import Document, Piece, scalar
 
 _REPOSITORY = "https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema"
 _PAGES = "https://modelcontextprotocol.io/specification"
-_HEAD = "# The revisions, oldest first: the only ordering there is. A revision's `reference` is its page with an anchor per definition.\n"
+_HEAD = f"{editor_line('revisions', PATH)}# The revisions, oldest first: the only ordering there is. A revision's `reference` is its page with an anchor per definition.\n"
 
 
 class ImportRefused(Exception):

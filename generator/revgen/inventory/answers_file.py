@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import pydantic
 
 from ..reading.literals import Boolean
-from ..reading.located import Mapping, Scalar
-from ..reading.models import Part, Text, not_allowed
+from ..reading.located import Scalar
+from ..reading.models import ByKey, Part, Text, not_allowed
 from ..schemas.published import Correction
 from .area_file import ChoiceAnswer, TableAnswer, ValueAnswer
 
@@ -27,25 +27,11 @@ Number = Annotated[
 ]
 """The place of an item in a list, from 1, as a key."""
 
-_KEYS = {"is": "value", "rows": "table", "choice": "choice"}
-
-
-def _of_one_kind(node: Any) -> Any:
-    if not isinstance(node, Mapping) or len([key for key in _KEYS if key in node]) != 1:
-        raise not_allowed(f"a mapping with one of {', '.join(map(repr, _KEYS))}")
-    return node
-
-
-def _kind(node: Any) -> str:
-    return next(kind for key, kind in _KEYS.items() if key in node)
-
-
 AnyAnswer = Annotated[
-    Annotated[ValueAnswer, pydantic.Tag("value")]
-    | Annotated[TableAnswer, pydantic.Tag("table")]
+    Annotated[ValueAnswer, pydantic.Tag("is")]
+    | Annotated[TableAnswer, pydantic.Tag("rows")]
     | Annotated[ChoiceAnswer, pydantic.Tag("choice")],
-    pydantic.Discriminator(_kind),
-    pydantic.BeforeValidator(_of_one_kind),
+    ByKey("is", "rows", "choice"),
 ]
 
 

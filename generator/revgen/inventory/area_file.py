@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, Self
 import pydantic
 
 from ..reading.literals import Boolean, NamedType, Written
-from ..reading.located import Mapping, Scalar, standing_at
-from ..reading.models import Each, LocatedText, Name, Part, ShortForm, Text, by_kind, not_allowed, wrong
+from ..reading.located import Scalar
+from ..reading.models import ByKey, Each, LocatedText, Name, Part, ShortForm, Text, by_kind, not_allowed, wrong
 from ..schemas.revisions import Version
 from .citations import Citations
 
@@ -203,31 +203,11 @@ class ChoiceConcern(Part):
         return self
 
 
-_KEYS = ("value", "table", "choices")
-
-
-def _of_one_kind(node: Any) -> Any:
-    """One key says of which kind a concern is, and with it which others it has."""
-    given = [key for key in _KEYS if key in node] if isinstance(node, Mapping) else []
-    if len(given) == 1:
-        return node
-    allowed = f"one of {', '.join(map(repr, _KEYS))}"
-    if not isinstance(node, Mapping):
-        raise not_allowed(f"a mapping with {allowed}")
-    what = " and ".join(map(repr, given)) or "none of three"
-    raise wrong(f"concern '{node.key}' has {what}; allowed: {allowed}", place=standing_at(node))
-
-
-def _deciding_key(node: Any) -> str:
-    return next(key for key in _KEYS if key in node)
-
-
 AnyConcern = Annotated[
     Annotated[ValueConcern, pydantic.Tag("value")]
     | Annotated[TableConcern, pydantic.Tag("table")]
     | Annotated[ChoiceConcern, pydantic.Tag("choices")],
-    pydantic.Discriminator(_deciding_key),
-    pydantic.BeforeValidator(_of_one_kind),
+    ByKey("value", "table", "choices"),
 ]
 
 

@@ -37,11 +37,15 @@ there for a person to look at what it stands beside."""
 
 @dataclasses.dataclass(frozen=True, order=True)
 class Problem:
-    """One complaint: where, what was found and allowed, and how bad it is."""
+    """One complaint, in one line: where, what was found and allowed, and how bad it is."""
 
     place: Place
     message: str
     degree: Degree = "fault"
+
+    def __post_init__(self) -> None:
+        if "\n" in self.message:
+            object.__setattr__(self, "message", self.message.replace("\n", "\\n"))
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"

@@ -29,9 +29,7 @@ _KINDS = {"dict_type": "a mapping", "list_type": "a list", "tuple_type": "a list
 class Part(pydantic.BaseModel):
     """A mapping with fixed keys, any other of which is a fault. Its title is what a complaint calls it."""
 
-    model_config = pydantic.ConfigDict(
-        extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True, hide_input_in_errors=True
-    )
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, defer_build=True, arbitrary_types_allowed=True)
 
     _place: Place | None = pydantic.PrivateAttr(default=None)
     _key: str | None = pydantic.PrivateAttr(default=None)
@@ -171,6 +169,30 @@ def _words(error_type: str, node: Node, context: dict[str, Any], model: type[Par
     return f"{what} is {found(node)}{hint}; allowed: {allowed}"
 
 
+class ByKey:
+    """What a union of models is annotated with, each tagged with the key that says that it is meant: a mapping has one of them."""
+
+    def __init__(self, *keys: str) -> None:
+        self.keys = keys
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        union = handler.generate_schema(Annotated[source, pydantic.Discriminator(lambda node: self._given(node)[0])])
+        return core_schema.no_info_before_validator_function(self._checked, union)
+
+    def _given(self, node: Any) -> list[str]:
+        return [key for key in self.keys if key in node] if isinstance(node, Mapping) else []
+
+    def _checked(self, node: Any) -> Any:
+        given = self._given(node)
+        if len(given) == 1:
+            return node
+        allowed = f"one of the keys {', '.join(self.keys)}"
+        if not isinstance(node, Mapping) or node.key is None:
+            raise not_allowed(f"a mapping with {allowed}")
+        what = " and ".join(f"'{key}'" for key in given) or "none"
+        raise wrong(f"'{shown(node.key)}' has {what}; allowed: {allowed}", place=standing_at(node))
+
+
 class OrNone:
     """What a value is annotated with that is None where it has a fault, so that those beside it can be looked at."""
 
@@ -207,7 +229,8 @@ Each = dict[Annotated[_K, OrItself()], Annotated[_V | None, OrNone()]]
 Json = dict[str, Any]
 
 
-_FILLED: Json = {"type": "string", "pattern": r"\S"}
+# Scalars are text, whatever else YAML takes an unquoted one for.
+_FILLED: Json = {"type": ["string", "number", "boolean"], "pattern": r"\S"}
 
 
 def _is_filled(node: Any) -> bool:

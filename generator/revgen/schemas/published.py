@@ -41,7 +41,9 @@ def _pointer(node: Any) -> str:
     return str(node)
 
 
-JsonText = Annotated[Any, pydantic.PlainValidator(_json), pydantic.WithJsonSchema({"type": "string"})]
+JsonText = Annotated[
+    Any, pydantic.PlainValidator(_json), pydantic.WithJsonSchema({"type": ["string", "number", "boolean", "null"]})
+]
 """JSON in a text."""
 
 Pointer = Annotated[

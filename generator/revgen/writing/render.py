@@ -17,6 +17,7 @@ import threading
 from ..adapters.adapter import write_adapter
 from ..adapters.package import write_package, write_selection
 from ..adapters.protocol import write_protocol
+from ..documents.editor_schemas import write_editor_schemas
 from ..documents.matrix import write_matrix
 from ..documents.revision_page import write_revision_page
 from ..models.canonical import write_canonical
@@ -48,6 +49,7 @@ WRITERS = (
     Writer(write_selection),
     Writer(write_protocol),
     Writer(write_matrix),
+    Writer(write_editor_schemas),
     Writer(write_revision_page, per_revision=True),
     Writer(write_adapter, per_revision=True, slow=True),
     Writer(write_canonical, slow=True),
