@@ -45,7 +45,7 @@ conformance: $(READY) ## the official conformance suite against examples/everyth
 bench: $(READY) ## costs, side by side in one run
 	$(BIN)/python -m benchmarks
 
-soak: $(READY) ## long runs: fuzzing, faults
+soak: $(READY) ## long runs: fuzzing, an attacker beside a well-behaved client
 	$(BIN)/python -m pytest -s tests/soak --override-ini addopts=
 
 clean: ## remove what the targets made
