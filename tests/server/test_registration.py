@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import time
+import weakref
 from typing import Any
 
 import pytest
-from mcp_anyrev import Exchange, RegistrationError, Registry
+from mcp_anyrev import Exchange, RegistrationError, Registry, elicit
 from mcp_revisions import AdapterSet
 from pydantic import BaseModel, RootModel
 
@@ -368,3 +371,62 @@ def test_one_address_in_two_spellings_is_refused() -> None:
         registry.resource("mx://%C3%A9")(fine)
     with pytest.raises(RegistrationError, match=r"^resource 'mx://é': there is one of this name already$"):
         registry.resource("mx://é")(fine)
+
+
+def registering(count: int) -> float:
+    registry = Registry("many", "1.0")
+
+    async def contents() -> str:
+        return ""
+
+    started = time.process_time()
+    for number in range(count):
+        registry.resource(f"mx://{number}")(contents)
+    return time.process_time() - started
+
+
+def test_thousands_of_resources_are_declared_within_a_second() -> None:
+    assert min(registering(4_000) for _ in range(3)) < 0.8
+
+
+def test_nothing_is_kept_of_what_came_and_went() -> None:
+    registry = Registry("passing", "1.0")
+    made: list[weakref.ref[Any]] = []
+
+    def pass_by() -> None:
+        class Given(BaseModel):
+            a: int
+
+        async def tool(args: Given) -> Given:
+            return args
+
+        async def contents(a: str) -> str:
+            return a
+
+        tool.__annotations__ = {"args": Given, "return": Given}
+        registry.tool(tool)
+        registry.resource("mx://{a}")(contents)
+        registry.prompt(contents)
+        elicit("?", Given)
+        registry.remove_tool("tool")
+        registry.remove_resource("mx://{a}")
+        registry.remove_prompt("contents")
+        made.extend((weakref.ref(Given), weakref.ref(tool), weakref.ref(contents)))
+
+    for _ in range(5):
+        pass_by()
+    gc.collect()
+    assert [one() for one in made] == [None] * 15
+
+
+def test_an_address_that_was_taken_out_is_free_again() -> None:
+    registry = Registry("free", "1.0")
+
+    async def contents() -> str:
+        return ""
+
+    for _ in range(2):
+        registry.resource("mx://\u00e9")(contents)
+        with pytest.raises(RegistrationError, match="same address"):
+            registry.resource("mx://%C3%A9")(contents)
+        registry.remove_resource("mx://\u00e9")

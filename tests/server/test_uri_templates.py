@@ -69,12 +69,40 @@ def test_a_template_without_one_reading_is_refused(template: str, words: str) ->
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("piece", ["-", "-a.b", ".json", "/"])
-def test_no_address_takes_long(piece: str) -> None:
-    templates = [
-        UriTemplate(one) for one in ("f:///{+r}-{a}.{b}/x", "f:///{a}-{b}-{c}/{+r}.json", "f://{h}{/s*}/x-{b}")
-    ]
-    started = time.perf_counter()
-    for template in templates:
-        template.match("f:///" + piece * (LONGEST_ADDRESS // len(piece) - 5))
-    assert time.perf_counter() - started < 0.5
+@pytest.mark.parametrize("piece", ["-", "-a.b", ".json", "/", ",a", "--a", "/a,b"])
+@pytest.mark.parametrize(
+    "template",
+    [
+        "f:///{+r}-{a}.{b}/x",
+        "f:///{+r}-{a,b*}!",
+        "f:///{+r}{/a,b,c}!",
+        "f:///{+r}--{a}--{b}--x",
+        "f:///{a}-{b}-{c}/{+r}.json",
+        "f://{h}{/s*}/x-{b}",
+        "f://h{/s*}-{a}-{b}!",
+    ],
+)
+def test_no_address_takes_long(template: str, piece: str) -> None:
+    made = UriTemplate(template)
+    address = "f:///" + piece * (LONGEST_ADDRESS // len(piece) - 5)
+    started = time.process_time()
+    for _ in range(10):
+        made.match(address)
+    assert time.process_time() - started < 0.06  # a machine of half the speed, and still a third of trying every place
+
+
+@pytest.mark.parametrize(
+    ("template", "address", "values"),
+    [
+        ("f:///{+r}-{a}.{b}", "f:///x-y.z-w", {"r": "x", "a": "y", "b": "z-w"}),
+        ("f:///{+r}--{a}", "f:///x---y", {"r": "x-", "a": "y"}),
+        ("f:///{+r}--{a}", "f:///--y", None),
+        ("f:///{+r}/{a*}", "f:///x/y,z", {"r": "x", "a": ["y", "z"]}),
+        ("f:///{+r}{/a,b}", "f:///v/w/x/y", {"r": "v/w", "a": "x", "b": "y"}),
+        ("f:///{+r}.{a}{?q}", "f:///x.y.z?q=1", {"r": "x.y", "a": "z", "q": "1"}),
+        ("f:///{h}/{+r}/{a}", "f:///1/2/3/4", {"h": "1", "r": "2/3", "a": "4"}),
+        ("f:///{+r}/{a}", "f:///x y/z", None),
+    ],
+)
+def test_a_value_with_reserved_characters_goes_as_far_as_it_can(template: str, address: str, values: Any) -> None:
+    assert UriTemplate(template).match(address) == values

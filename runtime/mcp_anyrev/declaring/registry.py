@@ -87,6 +87,8 @@ class Registry:
         self.edition = 0
         """Counts changes, so that what is made of the declarations can be kept until the next one."""
         self._parts: dict[Kind, dict[str, Any]] = {kind: {} for kind in BUILT_IN}
+        self._taken: dict[tuple[Kind, str], str] = {}
+        """The keys of the declarations by what no other may have in common with them."""
         self._known: frozenset[Kind] = frozenset()
         self._included: list[Registry] = []
         self._includers: list[_Includer] = []
@@ -319,6 +321,9 @@ class Registry:
                 of: {name: part for name, part in parts.items() if part is not removed and not part.belongs_to(removed)}
                 for of, parts in self._parts.items()
             }
+            self._taken = {
+                (of, of.identity(part)): name for of, parts in self._parts.items() for name, part in parts.items()
+            }
             self._note(kind, removed)
             for includer in self._includers:
                 includer.registry.remove(kind, includer.offered(kind, removed).key)
@@ -391,14 +396,16 @@ class Registry:
             yield from other.family()
 
     def _check_free(self, kind: Kind, part: Declared) -> None:
-        clash = kind.clash(part, self._parts.get(kind, {}))
-        if clash is not None:
+        other = self._taken.get((kind, kind.identity(part)))
+        if other is not None:
+            clash = "there is one of this name already" if other == part.key else f"it is the same address as {other!r}"
             raise RegistrationError(f"{kind.noun} {part.key!r}: {clash}")
         for includer in self._includers:
             includer.registry._check_free(kind, includer.offered(kind, part))
 
     def _put(self, kind: Kind, part: Declared) -> None:
         self._parts = {**self._parts, kind: {**self._parts.get(kind, {}), part.key: part}}
+        self._taken[kind, kind.identity(part)] = part.key
         self._note(kind, part)
         for includer in self._includers:
             includer.registry._put(kind, includer.offered(kind, part))

@@ -23,6 +23,7 @@ from mcp_anyrev.declaring.dependencies import (
     read_hints,
 )
 from mcp_anyrev.declaring.model_schemas import schema_of
+from mcp_anyrev.declaring.recursion import check_recursion
 from mcp_anyrev.declaring.threads import CallThread, Threads
 from mcp_anyrev.errors import WrongArguments
 from mcp_anyrev.exchange import Exchange
@@ -140,6 +141,8 @@ def _from_model(model: type[BaseModel], parameter: str) -> tuple[JsonObject, _Re
 
 
 def _from_parameters(name: str, own: list[inspect.Parameter], hints: Mapping[str, Any]) -> tuple[JsonObject, _Read]:
+    if not own:  # nearly every resource, of which there may be thousands
+        return {"type": "object", "properties": {}, "additionalProperties": False}, lambda arguments: {}
     fields: dict[str, Any] = {}
     for parameter in own:
         if parameter.name not in hints:
@@ -153,8 +156,6 @@ def _from_parameters(name: str, own: list[inspect.Parameter], hints: Mapping[str
     except PydanticUserError as error:
         raise ValueError(f"its arguments have no JSON Schema: {error.message.splitlines()[0]}") from None
     schema = {key: value for key, value in _object_schema(model).items() if key != "title"}
-    if not fields:
-        return schema, lambda arguments: {}
     validate = model.__pydantic_validator__.validate_python
 
     def read(arguments: JsonObject) -> dict[str, Any]:
@@ -172,6 +173,7 @@ def _object_schema(model: type[BaseModel]) -> JsonObject:
         schema = schema_of(model)
     except PydanticUserError as error:
         raise ValueError(f"its arguments have no JSON Schema: {error.message.splitlines()[0]}") from None
+    check_recursion(model)
     if schema.get("type") != "object":
         schema = {"type": "object", **schema}
     return schema

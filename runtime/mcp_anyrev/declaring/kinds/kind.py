@@ -287,9 +287,10 @@ class Kind:
             InvalidParams: they do not.
         """
 
-    def clash(self, part: Any, others: Mapping[str, Any]) -> str | None:
-        """Why a declaration cannot stand beside those that are there, by their keys; None where it can."""
-        return "there is one of this name already" if part.key in others else None
+    def identity(self, part: Any) -> str:
+        """What no two declarations of this kind may have in common; the key if not said otherwise."""
+        key: str = part.key
+        return key
 
     def offered(self, part: Any, adapter: Adapter) -> Offered | Withheld:
         """A declaration as a revision gets it, or why it does not."""

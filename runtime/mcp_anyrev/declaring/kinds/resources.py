@@ -88,12 +88,9 @@ class Reading(Use):
 class Resources(Kind):
     """What is peculiar to resources."""
 
-    def clash(self, part: Resource, others: Mapping[str, Resource]) -> str | None:
-        """See `Kind.clash`."""
-        for other in others.values():
-            if other.address == part.address and other.key != part.key:
-                return f"it is the same address as {other.key!r}"
-        return super().clash(part, others)
+    def identity(self, part: Resource) -> str:
+        """See `Kind.identity`: the address, whichever way it is written."""
+        return part.address
 
     def changed(self, offered: Offered, adapter: Adapter, sent: JsonObject) -> Iterator[Changed]:
         """See `Kind.changed`."""

@@ -162,6 +162,7 @@ _forms: WeakKeyDictionary[type[BaseModel], JsonObject] = WeakKeyDictionary()
 
 def _form_once(model: type[BaseModel]) -> JsonObject:
     """The form of a model, made when it is first asked for: a handler asks anew on every attempt."""
-    if model not in _forms:
-        _forms[model] = form_of(model)
-    return _forms[model]
+    form = _forms.get(model)
+    if form is None:
+        form = _forms[model] = form_of(model)
+    return form
