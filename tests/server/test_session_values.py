@@ -36,6 +36,32 @@ def registry() -> Registry:
     return made
 
 
+async def test_what_a_handler_gets_is_a_copy(session_adapter: Adapter) -> None:
+    """Changing it changes nothing until it is set."""
+    made = Registry("copying", "1.0")
+
+    @made.tool
+    async def mutate(ex: Exchange) -> str:
+        assert ex.session is not None
+        given: dict[str, Any] = {"list": [1]}
+        await ex.session.set("value", given)
+        given["list"].append("after set")
+        for _ in range(2):
+            got: Any = await ex.session.get("value")
+            got["list"].append("after get")
+
+        def change(value: Any) -> Any:
+            value["list"].append(2)
+            return value
+
+        updated: Any = await ex.session.update("value", change)
+        updated["list"].append("after update")
+        return str(await ex.session.get("value"))
+
+    async with serving(made) as url, RawClient(url, session_adapter) as client:
+        assert (await client.tool("mutate")).text == "{'list': [1, 2]}"
+
+
 class SlowStore(MemoryStore):
     """Far away, so that calls at the same time meet in it."""
 

@@ -8,6 +8,7 @@ Specification: basic/transports#resumability-and-redelivery
 from __future__ import annotations
 
 import contextlib
+import logging
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.sessions import Session
     from mcp_anyrev.http.request import HttpRequest
     from mcp_anyrev.server.core import Core
+
+log = logging.getLogger("mcp_anyrev.server")
 
 _LONGEST_IDENTIFIER = 256
 
@@ -97,7 +100,12 @@ class Streams:
             return None
         stream = named(session, name)
         reading = await self.hub.read(stream.topic, position, 0)
-        return None if reading is None or reading.missed else (stream, position)
+        if reading is not None and reading.missed:
+            log.error(
+                "a stream is not taken up again, since what followed the event %r is not kept any longer", identifier
+            )
+            return None
+        return None if reading is None else (stream, position)
 
     def reader(self, topic: Key, request: HttpRequest, written: Callable[[Message], bytes]) -> Reader:
         """Who reads a stream from now on; who did so before on this worker leaves."""
