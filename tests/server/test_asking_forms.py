@@ -17,7 +17,7 @@ from raw_client import RawClient, Reply, serving
 ADDRESS = "https://pay.example/checkout"
 TITLED = {"type": "string", "oneOf": [{"const": "a", "title": "Aye"}, {"const": "b", "title": "Bee"}]}
 SEVERAL = {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}
-SETTINGS = Settings(keys=[b"0123456789abcdef"])
+SETTINGS = Settings(keys=[b"0123456789abcdef"], ask_timeout_seconds=1)
 
 
 class Kind(enum.Enum):

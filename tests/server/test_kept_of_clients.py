@@ -24,8 +24,8 @@ INFORMATION = {"name": "large", "version": "1"}
 HUGE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a text": ({"experimental": {"x": {"y": "z" * LARGE}}}, INFORMATION),
     "a name": ({"experimental": {"n" * LARGE: {}}}, INFORMATION),
-    "many members": ({"experimental": {str(number): {} for number in range(200_000)}}, INFORMATION),
-    "a list": ({"experimental": {"x": {"y": [0] * 1_000_000}}}, INFORMATION),
+    "many members": ({"experimental": {str(number): {} for number in range(50_000)}}, INFORMATION),
+    "a list": ({"experimental": {"x": {"y": [0] * 90_000}}}, INFORMATION),
     "what it is": ({}, {**INFORMATION, "name": "e" * LARGE}),
 }
 
