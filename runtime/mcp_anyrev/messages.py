@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from mcp_contract import Json, JsonObject, ParseError, ProtocolError, TooLarge
+from mcp_contract import Json, JsonObject, ParseError, ProtocolError, TooLarge, is_identifier
 from pydantic_core import from_json, to_json
 
 from mcp_anyrev.extent import holds_at_most
@@ -21,7 +21,7 @@ LONGEST_INTEGER = 1_000
 """The most digits of an integer. Reading a longer one is quick, but comparing it is not."""
 
 _BEGINNING = 65_536
-"""So many bytes of a body with too many values are read, since one that is no JSON text is to hear that."""
+"""So many bytes of a body with too many values are read: one that is no JSON text is to hear that, and any other is named by its id."""
 
 _MOST_BITS = math.ceil(LONGEST_INTEGER * math.log2(10))
 
@@ -44,8 +44,7 @@ def parse(body: bytes, limits: Limits) -> Json:
     """
     try:
         if len(body) > limits.values and not holds_at_most(body, limits.values):  # a value takes a byte
-            from_json(body[:_BEGINNING].decode(errors="ignore"), allow_partial=True)
-            raise TooLarge(f"a message holds at most {limits.values} values: members and items, at any depth")
+            raise _too_many(body, limits.values)
         value = from_json(body, allow_inf_nan=False)
     except ValueError as error:
         raise ParseError(f"the body is no JSON text: {error}") from None
@@ -54,6 +53,19 @@ def parse(body: bytes, limits: Limits) -> Json:
     if (shape.find(_LONG_EXPONENT) >= 0 or shape.find(_LONG_NUMBER) >= 0) and _holds_too_large(value):
         raise ParseError("the body is no usable JSON text: a number is too large")
     return value
+
+
+def _too_many(body: bytes, most: int) -> TooLarge:
+    """What a body with too many values is refused with; it names the message, whose id mostly stands at the beginning.
+
+    Raises:
+        ValueError: the beginning is none of a JSON text.
+    """
+    beginning = from_json(body[:_BEGINNING].decode(errors="ignore"), allow_partial=True)
+    error = TooLarge(f"a message holds at most {most} values: members and items, at any depth")
+    if isinstance(beginning, dict) and is_identifier(beginning.get("id")) and [*beginning][-1] != "id":
+        error.identifier = {"id": beginning["id"]}
+    return error
 
 
 def result_message(identifier: Json, result: bytes) -> bytes:

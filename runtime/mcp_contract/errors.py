@@ -7,6 +7,7 @@ Rule: an error says what happened (`kind`); which code and which HTTP status tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from mcp_contract.wording import LONGEST_ADDRESS, cut
@@ -19,9 +20,14 @@ class ProtocolError(Exception):
         message: one sentence for a person: what was found, what is allowed. Never a secret, never another party's data. It may
             quote what a peer has sent, of any length: it is cut.
         data: what a program can use, in the form that the specification gives for this kind; None for nothing.
+
+    Attributes:
+        message, data: see above.
+        identifier: `{"id": …}` of the message that it is about, where that is known only here; else nothing.
     """
 
     kind: ClassVar[str] = "internal_error"
+    identifier: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, message: str, data: Any = None) -> None:
         self.message = cut(message)

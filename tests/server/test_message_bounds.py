@@ -109,7 +109,7 @@ def test_a_number_that_is_too_large_is_refused(number: str) -> None:
 async def test_a_message_of_too_many_values_is_too_large(adapter: Adapter, binding: str) -> None:
     async with serving(registry(), Settings(limits=FEW), binding) as url, RawClient(url, adapter) as client:
         many = {"many": list(range(2_000))}
-        reply = await client.post(client.request("tools/call", {"name": "anything", "arguments": many}), unread=True)
+        reply = await client.post(client.request("tools/call", {"name": "anything", "arguments": many}))
         assert reply.status == adapter.error_statuses["too_large"]
         assert "1000 values" in reply.error["message"]
         assert (await client.tool("anything", {"few": list(range(900))})).text == "taken"

@@ -84,4 +84,4 @@ class Front:
 
     def _refused(self, head: Head, error: ProtocolError) -> HttpResponse:
         adapter = self._core.adapters.select({}, head.headers, None).adapter
-        return self.responses.of(adapter, refusal(adapter, {}, error))
+        return self.responses.of(adapter, refusal(adapter, dict(error.identifier), error))
