@@ -24,6 +24,9 @@ from ..schemas.facts import Facts, read_facts, takes
 from ..templates.macros import render_body
 
 _CHECK = "check_"
+_TAKING = "(self, message: JsonObject) -> None"
+# What every adapter has that checks a request in one way; its other checks are of other messages, or run these.
+_CHECKS = frozenset({"check_method", "check_params"})
 # A name of a header, as RFC 9110 has it.
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
@@ -141,16 +144,11 @@ class _Agreement:
             )
 
     def _checks(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
-        choices = {name for name, other in self.concerns.items() if other.kind == "choice"}
-        taking = "(self, message: JsonObject) -> None"
-        known = sorted(
-            name
-            for name in self.members | choices
-            if name.startswith(_CHECK) and (name in self.members or self.concerns[name].signature == taking)
-        )
+        of_concerns = {name for name, other in self.concerns.items() if other.signature == _TAKING}
+        known = sorted({name for name in of_concerns if name.startswith(_CHECK)} | (self.members & _CHECKS))
         for name in answer.value if isinstance(answer.value, tuple) else ():
             if name not in known:
-                yield _at(answer, "is"), f"'{name}' is no check of a message; checks: {', '.join(known)}"
+                yield _at(answer, "is"), f"'{name}' is no check of a request; checks: {', '.join(known)}"
 
     def _needed(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         needed = self.concerns.get(concern.needs)

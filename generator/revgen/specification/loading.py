@@ -16,7 +16,7 @@ from ..inventory.concerns import Area
 from ..inventory.loading import load_inventory
 from ..inventory.selection import Rule, load_selection
 from ..projection.compare import Projection
-from ..reading.located import Problem, Problems
+from ..reading.located import Problem, Problems, SpecificationError
 from ..schemas.keywords import load_harmless
 from ..schemas.published import load_schemas
 from ..schemas.revisions import Revision, load_revisions
@@ -73,29 +73,55 @@ def load_specification(root: pathlib.Path) -> Specification:
     revisions = load_revisions(root, problems)
     # All else is asked of every revision.
     problems.stop_if_any()
-    complain_about_strays(root, [revision.version for revision in revisions], problems)
-    schemas = load_schemas(root, revisions, problems)
-    pages = {revision.version: revision.known for revision in revisions if revision.known is not None}
+    versions = [revision.version for revision in revisions]
+    complain_about_strays(root, versions, problems)
     load_harmless(root, problems)
-    areas = load_inventory(root, [revision.version for revision in revisions], schemas, problems, pages)
-    selection = load_selection(root, problems, pages.values())
-    rules = load_rules(root, problems)
-    words = load_words(root, problems)
-    problems.stop_if_any()
-    # What follows compares inputs with each other, which means nothing before each is right by itself.
-    assert rules is not None
-    canonical = merge(schemas, rules, problems, [revision.version for revision in revisions if revision.draft])
-    complain_about_words(words, canonical["$defs"], problems)
+    # What compares inputs with each other means nothing before each of them is right by itself, and all else goes on.
+    of_schemas, of_inventory, of_selection, of_rules, of_words = (Problems() for _ in range(5))
+    schemas = load_schemas(root, revisions, of_schemas)
+    pages = {revision.version: revision.known for revision in revisions if revision.known is not None}
+    areas = load_inventory(root, versions, schemas, of_inventory, pages)
+    selection = load_selection(root, of_selection, pages.values())
+    rules = load_rules(root, of_rules)
+    words = load_words(root, of_words)
+    of_vocabulary, of_templates, of_both = Problems(), Problems(), Problems()
+    canonical: dict[str, Any] | None = None
+    if rules is not None and not (of_schemas.found or of_rules.found):
+        drafts = [revision.version for revision in revisions if revision.draft]
+        canonical = merge(schemas, rules, of_vocabulary, drafts)
+        if not (of_vocabulary.found or of_words.found):
+            complain_about_words(words, canonical["$defs"], of_both)
     environment = make_environment(root)
-    members = adapter_members(root)
-    names = read_names(root, members | {concern.name for area in areas for concern in area.concerns})
-    check_names(areas, members, names, problems)
-    check_templates(root, areas, environment, names, problems)
-    check_selection(root, selection, areas, schemas, environment, problems)
+    try:
+        members = adapter_members(root)
+    except SpecificationError as error:
+        of_templates.found += error.problems
+    if not (of_inventory.found or of_templates.found):
+        names = read_names(root, members | {concern.name for area in areas for concern in area.concerns})
+        check_names(areas, members, names, of_templates)
+        check_templates(root, areas, environment, names, of_templates)
+    if not (of_inventory.found or of_selection.found or of_schemas.found):
+        check_selection(root, selection, areas, schemas, environment, of_both)
+    projections: dict[str, Projection] = {}
+    if rules is not None and canonical is not None and not of_inventory.found:
+        if not of_templates.found:
+            check_agreement(areas, schemas, rules, members, environment, of_both)
+        if not of_vocabulary.found:
+            projections = project(areas, revisions, schemas, rules, canonical, of_both)
+    for some in (
+        of_schemas,
+        of_inventory,
+        of_selection,
+        of_rules,
+        of_words,
+        of_vocabulary,
+        of_templates,
+        of_both,
+    ):
+        problems.found += some.found
+        problems.remarks += some.remarks
     problems.stop_if_any()
-    check_agreement(areas, schemas, rules, members, environment, problems)
-    projections = project(areas, revisions, schemas, rules, canonical, problems)
-    problems.stop_if_any()
+    assert rules is not None and canonical is not None
     return Specification(
         root=root,
         revisions=revisions,
