@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import re
@@ -39,9 +40,10 @@ def test_installed_alone_it_imports_serves_help_and_says_what_the_generator_need
     wheel: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     environment = tmp_path / "environment"
-    venv.create(environment, with_pip=True)
-    python = environment / "bin/python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)], check=True)
+    venv.create(environment)
+    pip = [sys.executable, "-m", "pip", "--python", str(environment), "--quiet", "--disable-pip-version-check"]
+    # What is not imported here need not be compiled.
+    subprocess.run([*pip, "install", "--no-compile", str(wheel)], check=True)
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -71,18 +73,8 @@ def test_what_only_shows_the_inputs_works_anywhere_with_those_of_the_wheel(
     elsewhere.mkdir()
     zipfile.ZipFile(wheel).extractall(installed)
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        # What the generator needs comes from here, and the generator itself from the wheel.
-        return subprocess.run(
-            [sys.executable, "-m", "revgen", *arguments],
-            capture_output=True,
-            text=True,
-            cwd=elsewhere,
-            env={**os.environ, "PYTHONPATH": str(installed)},
-        )
-
     old, new = re.findall(r'^  "(.+)":$', (ROOT / "specs/revisions.yaml").read_text("utf-8"), re.MULTILINE)[-2:]
-    for arguments, said in (
+    cases = (
         (("matrix",), new),
         (("matrix", "--format", "markdown"), new),
         (("matrix", "--format", "html"), new),
@@ -90,13 +82,30 @@ def test_what_only_shows_the_inputs_works_anywhere_with_those_of_the_wheel(
         (("diff", old, new, "--format", "markdown"), new),
         (("diff", "--code", old, new), "ClassVar"),
         (("explain", "batching"), new),
-    ):
-        done = run(*arguments)
-        assert (done.returncode, done.stderr) == (0, ""), arguments
-        assert said in done.stdout
-    refused = run("generate")
-    assert refused.returncode == 2
-    assert "no folder from here upwards has specs/revisions.yaml" in refused.stderr
+        (("generate",), ""),
+    )
+    # What the generator needs comes from here, and the generator itself from the wheel; all in one process, which costs a start.
+    program = (
+        "import json, sys, click.testing, revgen.main\n"
+        "run = lambda given: click.testing.CliRunner().invoke(revgen.main.revgen, given)\n"
+        "results = [run(given) for given in json.loads(sys.argv[1])]\n"
+        "print(json.dumps([revgen.main.__file__, [(one.exit_code, one.stdout, one.stderr) for one in results]]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, json.dumps([arguments for arguments, _ in cases])],
+        capture_output=True,
+        text=True,
+        cwd=elsewhere,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+    )
+    assert done.returncode == 0, done.stderr
+    module, (*shown, refused) = json.loads(done.stdout)
+    assert module.startswith(str(installed))
+    for (arguments, said), (code, stdout, stderr) in zip(cases, shown, strict=False):
+        assert (code, stderr) == (0, ""), arguments
+        assert said in stdout
+    assert refused[0] == 2
+    assert "no folder from here upwards has specs/revisions.yaml" in refused[2]
     assert list(elsewhere.iterdir()) == []
 
 

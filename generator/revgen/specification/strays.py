@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from ..inventory.concerns import FOLDER as VARIANCE
 from ..reading.located import Place, Problems
+from ..templates.macros import SUFFIXES as TEMPLATE_SUFFIXES
 
 _SCHEMAS = "specs/schemas"
 _TEMPLATES = "templates"
 _COPIES = ("~", ".bak", ".orig", ".rej", ".swo", ".swp", ".tmp")
-_TEMPLATE_SUFFIXES = (".jinja", ".jinja2")
 
 
 def complain_about_strays(root: pathlib.Path, versions: Sequence[str], problems: Problems) -> None:
@@ -47,8 +47,8 @@ def _strays(root: pathlib.Path, versions: Sequence[str]) -> Iterator[tuple[pathl
         if path.name not in schemas:
             yield path, f"the schema of a revision, {', '.join(sorted(schemas))}"
     for path in sorted((root / _TEMPLATES).rglob("*")):
-        if not path.is_dir() and path.suffix not in _TEMPLATE_SUFFIXES:
-            yield path, f"templates, which end in {' or '.join(_TEMPLATE_SUFFIXES)}"
+        if not path.is_dir() and path.suffix not in TEMPLATE_SUFFIXES:
+            yield path, f"templates, which end in {' or '.join(TEMPLATE_SUFFIXES)}"
 
 
 def _within(folder: pathlib.Path) -> list[pathlib.Path]:

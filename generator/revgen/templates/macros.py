@@ -27,6 +27,7 @@ from .wrapping import wrapped
 FOLDER = "templates"
 CONCERNS = "concerns"
 SUFFIX = ".py.jinja"
+SUFFIXES = (".jinja", ".jinja2")
 LINE_LENGTH = 120
 LONGEST_BODY = 24
 
@@ -119,7 +120,8 @@ def check_templates(
         if concern.kind == "choice"
     }
     folder = root / FOLDER / CONCERNS
-    present = {path.relative_to(root).as_posix() for path in folder.rglob("*") if path.is_file()}
+    # Other files are no templates, which is said elsewhere.
+    present = {path.relative_to(root).as_posix() for path in folder.rglob("*.jinja*") if path.suffix in SUFFIXES}
     for path in sorted(present - expected.keys()):
         problems.add(Place(path, 1, 1), _why_unused(path, areas))
     for path, concern in expected.items():
