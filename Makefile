@@ -45,8 +45,9 @@ conformance: $(READY) ## the official conformance suite against examples/everyth
 bench: $(READY) ## costs, side by side in one run
 	$(BIN)/python -m benchmarks
 
-soak: $(READY) ## long runs: fuzzing, an attacker beside a well-behaved client
+soak: $(READY) ## long runs: fuzzing, an attacker beside a well-behaved client, properties on other values each time
 	$(BIN)/python -m pytest -s tests/soak --override-ini addopts=
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=random
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) dist

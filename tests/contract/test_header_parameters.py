@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mcp_contract import HeaderMismatch, InvalidAnnotation, check_param_headers, header_parameters, param_headers
 
@@ -73,6 +73,12 @@ arguments = st.fixed_dictionaries(
 )
 
 
+@example({"region": " a "})
+@example({"region": "=?base64?YQ==?="})
+@example({"region": "", "nested": {}})
+@example({"count": 2**53 - 1})
+@example({"count": -(2**53) + 1})
+@example({"count": 0, "nested": {"deep": False}})
 @given(arguments)
 def test_what_a_client_sends_bears_out_the_call(given_arguments: dict[str, Any]) -> None:
     headers = {name.lower(): value for name, value in param_headers(given_arguments, SCHEMA, PREFIX).items()}

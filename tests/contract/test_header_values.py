@@ -1,18 +1,45 @@
 """Header values: basic/transports/streamable-http#value-encoding."""
 
+from collections.abc import Callable
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mcp_contract import HeaderMismatch, check_mirrored, decode_header_value, encode_header_value
 
 texts = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
+# What looks like an encoding, what a field cannot have at its ends, and what is no printable ASCII.
+EDGES = (
+    "",
+    " ",
+    "\t",
+    " a",
+    "a ",
+    " é ",
+    "\u00a0a",
+    "a\r\nb",
+    "\x00",
+    "\x7f",
+    "=?base64?YQ==?=",
+    "=?base64?",
+    "é",
+    "\u2028",
+)
 
 
+def with_edges(test: Callable[[str], None]) -> Callable[[str], None]:
+    for text in EDGES:
+        test = example(text)(test)
+    return test
+
+
+@with_edges
 @given(texts)
 def test_any_text_comes_back_from_its_header_value(text: str) -> None:
     assert decode_header_value(encode_header_value(text)) == text
 
 
+@with_edges
 @given(texts)
 def test_a_header_value_is_printable_ascii_without_outer_blanks(text: str) -> None:
     value = encode_header_value(text)

@@ -39,7 +39,7 @@ SCALARS = [None, True, 0, 1, 2.5, "", "x"]
 TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"]
 
 chances = st.randoms(use_true_random=True)
-bounded = settings(derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+bounded = settings(suppress_health_check=list(HealthCheck))
 
 
 class Maker:

@@ -11,6 +11,8 @@ import pytest
 import yaml
 from snippets import ROOT, Block, blocks, commands, run_command, run_python
 
+pytestmark = pytest.mark.long
+
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
 DRAWINGS = ("", "text")
 """Languages of blocks that are for the eye."""

@@ -21,15 +21,15 @@ from revgen.reading.located import Problems
 from revgen.schemas.published import load_schemas
 from revgen.schemas.revisions import load_revisions
 
+pytestmark = pytest.mark.long
+
 ROOT = pathlib.Path(__file__).parents[2]
 PROBLEMS = Problems()
 REVISIONS = load_revisions(ROOT, PROBLEMS)
 SCHEMAS = load_schemas(ROOT, REVISIONS, PROBLEMS)
 MODULES = {revision.version: revision.module for revision in REVISIONS}
 
-QUICK = settings(
-    max_examples=120, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
+QUICK = settings(max_examples=120, suppress_health_check=list(HealthCheck))
 
 TEXTS = st.sampled_from(
     ["", "a", "日本", "note:a b", "HTTP://EXAMPLE.com:80/%7efoo", "AAAA+/==", "//79", "1", "\x00", "e\u0301"]
@@ -135,6 +135,7 @@ def test_every_published_definition_is_an_attribute_under_its_name(revision: str
         assert adapter(revision, name).core_schema["type"] != "any"
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("revision", SCHEMAS)
 def test_what_is_valid_comes_back_exactly(revision: str) -> None:
     names = SCHEMAS[revision]["x-published"]
@@ -157,6 +158,7 @@ def test_what_is_valid_comes_back_exactly(revision: str) -> None:
     check()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("revision", SCHEMAS)
 def test_what_is_broken_is_refused(revision: str) -> None:
     names = SCHEMAS[revision]["x-published"]

@@ -21,6 +21,8 @@ from revgen.schemas.methods import Root, sendable
 from revgen.schemas.shapes import resolved
 from values import Values
 
+pytestmark = pytest.mark.long
+
 Schemas = dict[str, dict[str, Any]]
 Block = dict[str, Any]
 
@@ -244,9 +246,7 @@ def test_everything_that_can_be_sent_is_valid_and_defined(
 def hold(strategy: st.SearchStrategy[Any], send: Callable[[Any], Any], checks: list[Any]) -> None:
     """Whatever value is made, sending it leaves it as it is, and gives what all checks accept."""
 
-    @settings(
-        max_examples=EXAMPLES, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
     @given(strategy)
     def holds(value: Any) -> None:
         before = copy.deepcopy(value)

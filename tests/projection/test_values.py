@@ -332,9 +332,6 @@ ANSWERS = (
 @settings(
     max_examples=120,
     phases=(Phase.generate,),
-    deadline=None,
-    database=None,
-    derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
 @given(revisions(), st.sampled_from(ANSWERS), st.data())

@@ -18,6 +18,8 @@ from revgen.specification.loading import load_specification
 
 from .conftest import REPOSITORY, VERSIONS, Project, render_quickly
 
+pytestmark = pytest.mark.long
+
 NEXT = "2027-03-01"
 LAST = VERSIONS[-1]
 RULES = "specs/canonical.yaml"

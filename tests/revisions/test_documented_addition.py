@@ -19,6 +19,8 @@ from revgen.writing.render import Writer
 from .conftest import REPOSITORY, Project, render_quickly
 from .test_next_revision import LAST, MACRO, NEXT, edit, next_schema
 
+pytestmark = pytest.mark.long
+
 PAGE = (REPOSITORY / "docs/add-a-revision.md").read_text("utf-8")
 ANY = "…"
 

@@ -18,6 +18,8 @@ from revgen.specification.loading import Specification, load_specification
 from .conftest import REPOSITORY, VERSIONS, Project, render_quickly
 from .test_leave_one_out import module, own_text
 
+pytestmark = pytest.mark.long
+
 LAST = VERSIONS[-1]
 FINAL = "2031-01-01"
 DRAFT = f"{FINAL}-rc.1"

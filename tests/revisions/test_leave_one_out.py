@@ -17,6 +17,8 @@ from revgen.specification.loading import Specification, load_specification
 
 from .conftest import REPOSITORY, VERSIONS, Project, is_part_of, render_quickly
 
+pytestmark = pytest.mark.long
+
 SECTION = "    # --- What is sent of each type, from the schemas ---"
 # One with others on both sides.
 FULL = VERSIONS[-2]

@@ -21,6 +21,8 @@ from revgen.writing.render import Writer
 
 from .conftest import REPOSITORY, VERSIONS, Project, is_part_of, render_quickly
 
+pytestmark = pytest.mark.long
+
 NEXT = "2027-03-01"
 # The newest revision that has what the next one changes.
 LAST = next(

@@ -10,11 +10,11 @@ import inspect
 from typing import Any
 
 import pytest
+from bounds import bounded
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 
 ADAPTERS = AdapterSet.default()
-TEST_SECONDS = 20
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -26,11 +26,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters
     }
 
-    async def bounded() -> None:
-        async with asyncio.timeout(TEST_SECONDS):
+    async def run() -> None:
+        async with bounded():
             await pyfuncitem.obj(**arguments)
 
-    asyncio.run(bounded())
+    asyncio.run(run())
     return True
 
 

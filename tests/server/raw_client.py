@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
+from bounds import starting
 from mcp_anyrev import Registry, Settings, asgi
 from mcp_anyrev.testing import serve
 from mcp_contract import Declaration, is_identifier
@@ -194,10 +195,16 @@ async def request_answering(client: RawClient, method: str, own: dict[str, Any],
 @contextlib.asynccontextmanager
 async def serving(registry: Registry, settings: Settings | None = None, binding: str = "aiohttp") -> AsyncIterator[str]:
     """A server on a binding; gives its URL."""
-    if binding == "aiohttp":
-        async with serve(registry, settings) as url:
-            yield url
-        return
+    async with contextlib.AsyncExitStack() as stack:
+        with starting():
+            url = await stack.enter_async_context(
+                serve(registry, settings) if binding == "aiohttp" else _serving_by_uvicorn(registry, settings)
+            )
+        yield url
+
+
+@contextlib.asynccontextmanager
+async def _serving_by_uvicorn(registry: Registry, settings: Settings | None) -> AsyncIterator[str]:
     import uvicorn
 
     listening = socket.create_server(("127.0.0.1", 0))

@@ -9,16 +9,17 @@ import sys
 from typing import Any
 
 import pytest
-from conftest import ADAPTERS
 from mcp_anyrev import Exchange, Registry, elicit
 from mcp_anyrev.explaining.decisions import decision
 from mcp_anyrev.explaining.pages import as_html, as_markdown
 from mcp_anyrev.explaining.report import Report, Thing, report
 from mcp_anyrev.explaining.text import as_text
+from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from pydantic import Field
 from raw_client import RawClient, serving
 
+ADAPTERS = AdapterSet.default()
 ROOT = pathlib.Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from mcp_anyrev.cli.main import main; main()"]
 UNION = {

@@ -13,6 +13,8 @@ from mcp_anyrev import Registry
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
 
+pytestmark = pytest.mark.long
+
 SEED = 20
 REQUESTS = 600
 

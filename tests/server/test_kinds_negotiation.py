@@ -12,12 +12,13 @@ import urllib.parse
 from typing import Any
 
 import pytest
-from conftest import ADAPTERS
 from mcp_anyrev import Settings
+from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
 from wire_fixture import wire_registry
 
+ADAPTERS = AdapterSet.default()
 HANDSHAKES = ADAPTERS.handshake_versions
 STATELESS = [version for version in ADAPTERS.versions if version not in HANDSHAKES]
 ALL = {method for adapter in ADAPTERS.by_version.values() for method in adapter.client_requests}

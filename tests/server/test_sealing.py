@@ -9,7 +9,7 @@ import base64
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mcp_anyrev.server.asking.request_state import purpose_of
 from mcp_anyrev.server.asking.sealing import Seal, SealBroken
@@ -98,6 +98,14 @@ arguments = st.tuples(
 )
 
 
+# What differs in one part alone, which two values that are drawn each by itself never do.
+@example(one=("s", "p", "tools/call", "t", {}), other=("r", "p", "tools/call", "t", {}))
+@example(one=("s", "p", "tools/call", "t", {}), other=("s", None, "tools/call", "t", {}))
+@example(one=("s", "", "tools/call", "t", {}), other=("s", None, "tools/call", "t", {}))
+@example(one=("s", "p", "tools/call", "t", {}), other=("s", "p", "prompts/get", "t", {}))
+@example(one=("s", "p", "tools/call", "t", {}), other=("s", "p", "tools/call", "u", {}))
+@example(one=("s", "p", "tools/call", "t", {}), other=("s", "p", "tools/call", "t", {"a": 1}))
+@example(one=("s", "p", "tools/call", "t", {}), other=("s", "p", "tools/call", "t", None))
 @given(one=arguments, other=arguments)
 def test_a_purpose_is_one_calls_alone(one: Any, other: Any) -> None:
     if repr(one) != repr(other):

@@ -1,0 +1,34 @@
+"""What holds for all tests: how properties are tried, and what runs first.
+
+Rule: the same tests try the same values in every run of `make test`; `make soak` tries others each time.
+"""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+hypothesis.settings.register_profile("random", derandomize=False, database=None, deadline=None, print_blob=True)
+hypothesis.settings.load_profile("repeatable")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes share the tests, have each begin with its share of the long ones, so that none is left alone with one."""
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if processes == 1:
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    short = [item for item in items if not item.get_closest_marker("long")]
+    # A process is given as many in a row as any other one.
+    items[:] = [
+        item
+        for number in range(processes)
+        for item in (
+            *long[number::processes],
+            *short[len(short) * number // processes : len(short) * (number + 1) // processes],
+        )
+    ]
