@@ -225,6 +225,7 @@ def lacking(one: Built, rules: Rules) -> frozenset[str]:
     return frozenset(pattern.text for pattern in rules.refused if pattern.text not in one.schema["$defs"])
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("column", range(5))
 def test_everything_that_can_be_sent_is_valid_and_defined(
     built: dict[str, Built], canonical: dict[str, Any], rules: Rules, column: int

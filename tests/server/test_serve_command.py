@@ -12,6 +12,8 @@ import pytest
 from mcp_revisions import AdapterSet
 from raw_client import RawClient
 
+pytestmark = pytest.mark.long
+
 ROOT = pathlib.Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from mcp_anyrev.cli.main import main; main()"]
 
