@@ -20,6 +20,7 @@ from ..schemas.keywords import load_harmless, without_keywords
 from ..schemas.normal_form import CannotNormalise, Normalised, Schema, name_conflicts, normalise
 from ..schemas.revisions import PATH, is_date, name_problem, order_problem, schema_path, twin_problem
 from ..writing import files
+from .inventory_files import cut_removed
 from .proof import Proof, Unproven, prove
 from .yaml_lines import Document, Piece, scalar
 
@@ -234,6 +235,7 @@ def _entries(root: pathlib.Path, revision: str, digest: str, declared: Declared)
         position = _position(list(entries), revision, declared.after)
         if complaint := order_problem([*list(entries)[:position], revision, *list(entries)[position:]]):
             raise ImportRefused(revision, (complaint,))
+        cut_removed(document, revision)
         piece = _entry(revision, digest, declared)
         if entries:
             following = list(entries.values())[position : position + 1]

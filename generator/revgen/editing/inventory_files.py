@@ -65,6 +65,24 @@ def declared_versions(root: pathlib.Path) -> tuple[str, ...]:
     return tuple(revision.version for revision in revisions)
 
 
+def add_removed(revisions: Document, version: str) -> None:
+    """Say that a revision was taken out and may come back."""
+    known = list(revisions.entries(revisions.find("removed")).values())
+    lines = [f'  - "{version}"\n'] if known else ["removed:\n", f'  - "{version}"\n']
+    revisions.add(known[-1].end if known else len(revisions.source), lines)
+
+
+def cut_removed(revisions: Document, version: str) -> None:
+    """No longer say so, since it is back."""
+    node = revisions.find("removed")
+    if not isinstance(node, yaml.SequenceNode):
+        return
+    entries = list(revisions.entries(node).values())
+    for item, entry in zip(node.value, entries, strict=True):
+        if item.value == version:
+            revisions.cut(revisions.entries(revisions.top)["removed"] if len(entries) == 1 else entry)
+
+
 def add_answer(area: Document, answers: yaml.Node, version: str, order: Iterable[str], piece: Piece) -> None:
     """Put in a revision's answer, behind that of the nearest older one that has one, else before all.
 

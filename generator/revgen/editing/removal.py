@@ -16,7 +16,7 @@ from ..schemas.revisions import PATH as REVISIONS
 from ..schemas.revisions import Revision, load_revisions
 from .answers_file import RevisionAnswers
 from .importing import Declared
-from .inventory_files import concerns, correction_entries, open_areas, open_document
+from .inventory_files import add_removed, concerns, correction_entries, open_areas, open_document
 from .yaml_lines import Document, Piece
 
 
@@ -49,6 +49,7 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
     gone = next(revision for revision in revisions if revision.version == version)
     entries = open_document(root, REVISIONS)
     entries.cut(entries.entries(entries.find("revisions"))[version])
+    add_removed(entries, version)
     corrections = open_document(root, CORRECTIONS)
     corrected = _cut_corrections(corrections, version)
     areas = open_areas(root)

@@ -84,6 +84,8 @@ class RevisionsFile(Part):
 
     revisions: Each[Version, RevisionFacts]
     """Each revision by the name that it has on the wire, quoted."""
+    removed: tuple[Version, ...] = ()
+    """Revisions that were taken out and may come back: what only they had is waited for."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,8 +204,17 @@ def load_revisions(root: pathlib.Path, problems: Problems) -> tuple[Revision, ..
             kept[version] = revision
     if complaint := order_problem(list(kept)):
         problems.add(kept[complaint.partition(" ")[0]].place, complaint)
+    for version in file.removed:
+        if version in file.revisions:
+            problems.add(version.place, f"'{version}' is a revision, and not removed; allowed: one that was taken out")
     _remark_on_stray_pages(root, tuple(file.revisions), problems)
     return tuple(kept.values())
+
+
+def load_removed(root: pathlib.Path) -> tuple[str, ...]:
+    """The revisions that were taken out and may come back; what is wrong with their file `load_revisions` says."""
+    file = read(RevisionsFile, load(root, PATH, unheard := Problems()), unheard)
+    return tuple(map(str, file.removed)) if file is not None else ()
 
 
 def _remark_on_stray_pages(root: pathlib.Path, versions: tuple[str, ...], problems: Problems) -> None:

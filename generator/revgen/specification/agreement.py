@@ -37,6 +37,7 @@ def check_agreement(
     rules: Rules,
     members: frozenset[str],
     environment: jinja2.Environment,
+    removed: Sequence[str],
     problems: Problems,
 ) -> None:
     """Hold every answer against what it names.
@@ -47,12 +48,13 @@ def check_agreement(
         rules: how the canonical vocabulary is made, which knows types under other names.
         members: what every adapter has without a concern.
         environment: from `macros.make_environment`; the macros were checked.
+        removed: revisions that may come back. Where there are any, what no schema has is a mark, since theirs may have it.
         problems: receives what does not agree, at its place.
     """
     concerns = {concern.name: concern for area in areas for concern in area.concerns}
     facts = {version: read_facts(schema) for version, schema in schemas.items()}
     for concern in concerns.values():
-        _check_declaration(concern, concerns, facts, problems)
+        _check_declaration(concern, concerns, facts, problems.mark if removed else problems.add, problems)
     for version, schema in schemas.items():
         agreement = _Agreement(
             version=version,
@@ -69,15 +71,19 @@ def check_agreement(
 
 
 def _check_declaration(
-    concern: Concern, concerns: Mapping[str, Concern], facts: Mapping[str, Facts], problems: Problems
+    concern: Concern,
+    concerns: Mapping[str, Concern],
+    facts: Mapping[str, Facts],
+    complain: Callable[[Place, str], None],
+    problems: Problems,
 ) -> None:
-    """What a concern itself names, whatever is answered. What a revision had that is gone is a mark, and a fault once it is answered."""
+    """What a concern itself names, whatever is answered; `complain` is told of what no schema has."""
     if concern.needs and concern.needs not in concerns:
         problems.add(concern.place_of("needs"), f"'{concern.needs}' is not a concern{_meant(concern.needs, concerns)}")
     for row in concern.rows.values():
         if row.defined and not any(row.defined in known.definitions for known in facts.values()):
             known = [name for one in facts.values() for name in one.error_codes]
-            problems.mark(row.place, f"'{row.defined}' is a type of no schema{_meant(row.defined, known)}")
+            complain(row.place, f"'{row.defined}' is a type of no schema{_meant(row.defined, known)}")
     if concern.names == "concerns":
         for name, row in concern.rows.items():
             if name not in concerns:
@@ -86,7 +92,7 @@ def _check_declaration(
         for path in paths:
             if not any(known.has_member(path) for known in facts.values()):
                 place = concern.choice_places[choice]
-                problems.mark(place, f"choice '{choice}' reads '{path}', which no schema has; allowed: Type.member")
+                complain(place, f"choice '{choice}' reads '{path}', which no schema has; allowed: Type.member")
 
 
 @dataclasses.dataclass(frozen=True)

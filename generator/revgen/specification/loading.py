@@ -19,7 +19,7 @@ from ..projection.compare import Projection
 from ..reading.located import Problem, Problems, SpecificationError
 from ..schemas.keywords import load_harmless
 from ..schemas.published import load_schemas
-from ..schemas.revisions import Revision, load_revisions
+from ..schemas.revisions import Revision, load_removed, load_revisions
 from ..templates.adapter_names import adapter_members, read_names
 from ..templates.macros import check_templates, make_environment
 from .agreement import check_agreement
@@ -74,6 +74,7 @@ def load_specification(root: pathlib.Path) -> Specification:
     # All else is asked of every revision.
     problems.stop_if_any()
     versions = [revision.version for revision in revisions]
+    removed = load_removed(root)
     complain_about_strays(root, versions, problems)
     load_harmless(root, problems)
     # What compares inputs with each other means nothing before each of them is right by itself, and all else goes on.
@@ -101,13 +102,13 @@ def load_specification(root: pathlib.Path) -> Specification:
         check_names(areas, members, names, of_templates)
         check_templates(root, areas, environment, names, of_templates)
     if not (of_inventory.found or of_selection.found or of_schemas.found):
-        check_selection(root, selection, areas, schemas, environment, of_both)
+        check_selection(root, selection, areas, schemas, environment, removed, of_both)
     projections: dict[str, Projection] = {}
     if rules is not None and canonical is not None and not of_inventory.found:
         if not of_templates.found:
-            check_agreement(areas, schemas, rules, members, environment, of_both)
+            check_agreement(areas, schemas, rules, members, environment, removed, of_both)
         if not of_vocabulary.found:
-            projections = project(areas, revisions, schemas, rules, canonical, of_both)
+            projections = project(areas, revisions, schemas, rules, canonical, removed, of_both)
     for some in (
         of_schemas,
         of_inventory,

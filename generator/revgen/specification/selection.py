@@ -35,6 +35,7 @@ def check_selection(
     areas: Sequence[Area],
     schemas: Mapping[str, Mapping[str, Any]],
     environment: jinja2.Environment,
+    removed: Sequence[str],
     problems: Problems,
 ) -> None:
     """Complain about rules without a macro, macros without a rule, and constants that name nothing.
@@ -45,8 +46,9 @@ def check_selection(
         areas: the inventory.
         schemas: the corrected schema of each revision.
         environment: from `macros.make_environment`.
-        problems: receives faults, at their place. What a revision had
-            that is gone is a mark: the rule selects nothing until it is back.
+        removed: revisions that may come back. Where there are any, what nothing knows is a mark: it may be theirs, and the rule selects
+            nothing until they are back.
+        problems: receives faults, at their place.
     """
     facts = [read_facts(schema) for schema in schemas.values()]
     known: dict[str, tuple[str, Collection[str]]] = {
@@ -73,7 +75,7 @@ def check_selection(
                 problems.add(value.place, f"'{name}' is not a constant of rule '{rule.name}'; constants: {allowed}")
             elif value not in known[name][1]:
                 what = f"rule '{rule.name}' compares with '{value}', which is not {known[name][0]}"
-                complain = problems.add if name == "header" else problems.mark
+                complain = problems.mark if removed and name != "header" else problems.add
                 complain(value.place, f"{what}{_near(value, known[name][1])}")
     for name in macros:
         if name not in {rule.name for rule in rules}:

@@ -43,6 +43,7 @@ def project(
     schemas: Schemas,
     rules: Rules,
     canonical: dict[str, Any],
+    removed: collections.abc.Sequence[str],
     problems: Problems,
 ) -> dict[str, Projection]:
     """What each revision can carry of the vocabulary, by version.
@@ -53,7 +54,8 @@ def project(
         schemas: the corrected schema of each revision, oldest first.
         rules: the rules of the vocabulary.
         canonical: the vocabulary as a schema.
-        problems: receives answers that are missing; concerns that fill or replace what is never asked for are remarks.
+        removed: revisions that may come back. Where there are any, what nothing knows is a mark, since it may be theirs.
+        problems: receives answers that are missing, and concerns that name what nothing has; concerns that fill or replace what is never asked for are remarks.
     """
     concerns = [concern for area in areas for concern in area.concerns]
     projections = {
@@ -75,7 +77,7 @@ def project(
     for concern in concerns:
         for part, target in (("fills", concern.fills), ("replaces", concern.replaces), ("adjusts", concern.adjusts)):
             if target and not _names_something(target, canonical["$defs"], is_member=part == "fills"):
-                problems.mark(
+                (problems.mark if removed else problems.add)(
                     concern.place_of(part), f"'{target}' is not in the canonical vocabulary{_near(target, canonical)}"
                 )
             elif target and part != "adjusts" and target not in used:
