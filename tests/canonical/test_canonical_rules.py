@@ -73,7 +73,7 @@ open:
 """,
     )
     assert problems == [
-        "canonical.yaml:1:1: 'plane' is not a key of this file; allowed: plain, open, left_out, kept, refused, hints, supplied, moves",
+        "canonical.yaml:1:1: 'plane' is not a key of this file; allowed: plain, open, left_out, kept, refused, hints, supplied, moves, distinct",
         "canonical.yaml:2:8: 'plain' is a list; allowed: a mapping of types, members",
         "canonical.yaml:4:3: 'kinds' is not a key of section 'left_out'; allowed: types, members",
         "canonical.yaml:5:10: 'types' is 'A'; allowed: a list",

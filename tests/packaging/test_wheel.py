@@ -49,7 +49,11 @@ def test_installed_alone_it_imports_serves_help_and_says_what_the_generator_need
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [environment / "bin" / command[0], *command[1:]], capture_output=True, text=True, cwd=tmp_path
+            [environment / "bin" / command[0], *command[1:]],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
         )
 
     program = (

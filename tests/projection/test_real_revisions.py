@@ -244,10 +244,12 @@ def test_everything_that_can_be_sent_is_valid_and_defined(
         hold(made.of(root.canonical), getattr(one.adapter, function), checks)
 
 
-def hold(strategy: st.SearchStrategy[Any], send: Callable[[Any], Any], checks: list[Any]) -> None:
+def hold(
+    strategy: st.SearchStrategy[Any], send: Callable[[Any], Any], checks: list[Any], examples: int = EXAMPLES
+) -> None:
     """Whatever value is made, sending it leaves it as it is, and gives what all checks accept."""
 
-    @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(strategy)
     def holds(value: Any) -> None:
         before = copy.deepcopy(value)
@@ -297,7 +299,7 @@ def test_that_property_can_fail(built: dict[str, Built], canonical: dict[str, An
         (oldest, "CallToolResult", content_passed_on),
     ):
         with pytest.raises(jsonschema_rs.ValidationError):
-            hold(made.of(name), broken, check(one, name))
+            hold(made.of(name), broken, check(one, name), examples=200)
 
 
 def test_every_type_that_can_be_sent_was_compared(built: dict[str, Built], canonical: dict[str, Any]) -> None:

@@ -37,6 +37,8 @@ async def test_it_serves_the_example_until_it_is_interrupted() -> None:
     finally:
         child.send_signal(signal.SIGINT)
         assert child.wait(10) == 0
+        assert child.stdout is not None
+        child.stdout.close()
 
 
 async def test_it_serves_old_clients_too() -> None:
@@ -51,6 +53,8 @@ async def test_it_serves_old_clients_too() -> None:
     finally:
         child.send_signal(signal.SIGINT)
         assert child.wait(10) == 0
+        assert child.stdout is not None
+        child.stdout.close()
 
 
 @pytest.mark.parametrize(

@@ -125,14 +125,13 @@ async def test_an_aiohttp_application_ends_its_streams(adapter: Adapter) -> None
 @contextlib.contextmanager
 def running(*command: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server process and the URL that it says."""
-    child = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
-    try:
-        assert child.stdout is not None
-        yield child, child.stdout.readline().strip()
-    finally:
-        if child.poll() is None:
-            child.kill()
-        child.wait()
+    with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True) as child:
+        try:
+            assert child.stdout is not None
+            yield child, child.stdout.readline().strip()
+        finally:
+            if child.poll() is None:
+                child.kill()
 
 
 async def test_uvicorn_ends_them_when_it_gets_a_signal(result_adapter: Adapter, tmp_path: Path) -> None:

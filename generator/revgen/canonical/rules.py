@@ -39,6 +39,15 @@ class Move:
 
 
 @dataclasses.dataclass(frozen=True)
+class Distinct:
+    """A type that a schema publishes as `published` is another one than `canonical`, however alike they are."""
+
+    published: str
+    canonical: str
+    place: Place
+
+
+@dataclasses.dataclass(frozen=True)
 class Rules:
     """Everything that `canonical.yaml` says.
 
@@ -55,6 +64,7 @@ class Rules:
         hints: members whose value only hints, and is left out where a revision does not take it.
         supplied: members that whoever sends a value puts in beforehand, where a revision requires them.
         moves: types that no comparison of names can find.
+        distinct: types that look like one under two names, and are two.
         places: where each section stands.
     """
 
@@ -70,6 +80,7 @@ class Rules:
     hints: tuple[Pattern, ...] = ()
     supplied: tuple[Pattern, ...] = ()
     moves: tuple[Move, ...] = ()
+    distinct: tuple[Distinct, ...] = ()
     places: abc.Mapping[str, Place] = dataclasses.field(default_factory=dict)
 
 
@@ -131,6 +142,17 @@ class MoveFacts(Part):
     """What it is called in the canonical vocabulary."""
 
 
+class DistinctFacts(Part):
+    """Two types that are not one."""
+
+    model_config = pydantic.ConfigDict(title="pair")
+
+    published: Text = pydantic.Field(alias="from")
+    """What an older schema has."""
+    canonical: Text = pydantic.Field(alias="to")
+    """What the newest one has, and looks like that."""
+
+
 class Types(Part):
     """Types by name."""
 
@@ -176,6 +198,8 @@ class CanonicalFile(Part):
     """Members that whoever sends a value puts in beforehand, where a revision requires them."""
     moves: tuple[MoveFacts, ...] = ()
     """Types that no comparison of names can find."""
+    distinct: tuple[DistinctFacts, ...] = ()
+    """Types that look like one under two names, and are two."""
 
 
 def read_rules(top: Mapping, problems: Problems) -> Rules | None:
@@ -201,5 +225,6 @@ def read_rules(top: Mapping, problems: Problems) -> Rules | None:
         hints=file.hints.members,
         supplied=file.supplied.members,
         moves=tuple(Move(move.name, move.published, move.canonical, move.place) for move in file.moves),
+        distinct=tuple(Distinct(pair.published, pair.canonical, pair.place) for pair in file.distinct),
         places={section: file.key_place(section) for section in top},
     )

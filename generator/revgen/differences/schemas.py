@@ -7,34 +7,15 @@ no schema says: it is known from `canonical.yaml`, or likely because the shapes 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..canonical.rules import Rules
-from ..schemas.methods import methods, only_member
+from ..schemas.methods import methods
+from ..schemas.outlines import ALIKE, Outlines, likeness, sound_alike
 from ..schemas.references import referred
 from ..schemas.roles import owners
-from ..schemas.shapes import Definitions, Node, alternatives, constant, is_union, published_names
-
-_ALIKE = 0.75
-"""From which share of common members on two types of similar names are likely the same one."""
-
-_SHAPE_KEYS = frozenset(
-    {
-        "$ref",
-        "additionalProperties",
-        "anyOf",
-        "const",
-        "default",
-        "enum",
-        "items",
-        "oneOf",
-        "properties",
-        "required",
-        "type",
-    }
-)
+from ..schemas.shapes import Definitions, constant, published_names
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,13 +86,13 @@ def schema_differences(old: Mapping[str, Any], new: Mapping[str, Any], rules: Ru
         rules: those of the canonical vocabulary, whose moves name types that were renamed.
     """
     named = published_names(old) | published_names(new)
-    before, after = _Side(old, named), _Side(new, named)
+    before, after = Outlines(old, named), Outlines(new, named)
     added = sorted(published_names(new) - published_names(old))
     removed = sorted(published_names(old) - published_names(new))
     renamed = tuple(sorted(_renamed(before, after, removed, added, rules), key=lambda one: one.old))
     pairs = {name: name for name in sorted(named) if name in before.definitions and name in after.definitions}
     gone = {one.old: one.new for one in renamed if one.old not in pairs}
-    changes = [before.compared(after, old_name, new_name) for old_name, new_name in sorted({**pairs, **gone}.items())]
+    changes = [_compared(before, after, old_name, new_name) for old_name, new_name in sorted({**pairs, **gone}.items())]
     return SchemaDifferences(
         added={name: after.outline(name) for name in added},
         removed=tuple(removed),
@@ -123,101 +104,25 @@ def schema_differences(old: Mapping[str, Any], new: Mapping[str, Any], rules: Ru
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class _Side:
-    """One schema, and the names that count as types of their own in the comparison."""
-
-    schema: Mapping[str, Any]
-    named: frozenset[str]
-
-    @property
-    def definitions(self) -> Definitions:
-        definitions: Definitions = self.schema["$defs"]
-        return definitions
-
-    def compared(self, other: _Side, name: str, other_name: str) -> TypeChange | None:
-        """How a type differs from the one that it is compared with; None where it does not."""
-        label = name if name == other_name else f"{name} → {other_name}"
-        ours, theirs = self.members(name), other.members(other_name)
-        members = tuple(_member_changes(ours, theirs))
-        old, new = self.branches(name), other.branches(other_name)
-        form = None
-        if bool(old) != bool(new) or not (ours or theirs or old):
-            forms = (self.outline(name), other.outline(other_name))
-            form = forms if forms[0] != forms[1] else None
-            members = ()
-        change = TypeChange(
-            label,
-            members,
-            tuple(branch for branch in new if branch not in old) if old else (),
-            tuple(branch for branch in old if branch not in new) if new else (),
-            form,
-        )
-        return change if change != TypeChange(label) else None
-
-    def members(self, name: str) -> dict[str, str]:
-        """The members of a type by path, with those of the objects that stand inline in it; none of a union."""
-        if self.branches(name):
-            return {}
-        return dict(self._members(self.definitions[name], "", ()))
-
-    def own_members(self, name: str) -> dict[str, str]:
-        """The members of a type without those of what stands inline in it."""
-        own = self.definitions[name].get("properties", {})
-        return {path: shape for path, shape in self.members(name).items() if path in own}
-
-    def branches(self, name: str) -> list[str]:
-        """The members of a union, unions in it opened; none of another type."""
-        node = self.definitions[name]
-        # A union with one member is published as that member, or as a copy of it.
-        alone = referred(node) or only_member(name, self.definitions)
-        if alone is not None:
-            return [alone]
-        if not is_union(node, self.definitions):
-            return []
-        return sorted({self.shape(branch) for branch in alternatives(node, self.definitions)})
-
-    def outline(self, name: str) -> str:
-        """What a type consists of, in a few words."""
-        if branches := self.branches(name):
-            return " | ".join(branches)
-        if members := self.own_members(name):
-            return ", ".join(member + "!" * shape.endswith("!") for member, shape in members.items())
-        return self.shape(self.definitions[name])
-
-    def shape(self, node: Node) -> str:
-        """A node in a few words; an inline object is just that."""
-        name = referred(node)
-        if name is not None:
-            return name if name in self.named else self._inline(name)
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in node:
-                return " | ".join(sorted({self.shape(branch) for branch in node[keyword]}))
-        bounds = "".join(f" {key}={node[key]}" for key in sorted(node.keys() - _SHAPE_KEYS))
-        if (value := constant(node)) is not None:
-            return f"={value!r}".replace("'", '"')
-        if "enum" in node:
-            return f"enum({'|'.join(sorted(map(str, node['enum'])))})"
-        if "items" in node:
-            return f"list of {self.shape(node['items'])}{bounds}"
-        if isinstance(node.get("additionalProperties"), Mapping):
-            return f"map of {self.shape(node['additionalProperties'])}{bounds}"
-        kinds = node.get("type", "any")
-        return (kinds if isinstance(kinds, str) else "|".join(sorted(kinds))) + bounds
-
-    def _inline(self, name: str) -> str:
-        node = self.definitions[name]
-        return "object" if "properties" in node else self.shape(node)
-
-    def _members(self, node: Node, prefix: str, above: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        required = node.get("required", [])
-        for member, inner in sorted(node.get("properties", {}).items()):
-            yield f"{prefix}{member}", self.shape(inner) + "!" * (member in required)
-            name, many = referred(inner), ""
-            if name is None and "items" in inner:
-                name, many = referred(inner["items"]), "[]"
-            if name is not None and name not in self.named and name not in above:
-                yield from self._members(self.definitions[name], f"{prefix}{member}{many}.", (*above, name))
+def _compared(before: Outlines, after: Outlines, name: str, other_name: str) -> TypeChange | None:
+    """How a type differs from the one that it is compared with; None where it does not."""
+    label = name if name == other_name else f"{name} → {other_name}"
+    ours, theirs = before.members(name), after.members(other_name)
+    members = tuple(_member_changes(ours, theirs))
+    old, new = before.branches(name), after.branches(other_name)
+    form = None
+    if bool(old) != bool(new) or not (ours or theirs or old):
+        forms = (before.outline(name), after.outline(other_name))
+        form = forms if forms[0] != forms[1] else None
+        members = ()
+    change = TypeChange(
+        label,
+        members,
+        tuple(branch for branch in new if branch not in old) if old else (),
+        tuple(branch for branch in old if branch not in new) if new else (),
+        form,
+    )
+    return change if change != TypeChange(label) else None
 
 
 def _member_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[MemberChange]:
@@ -231,7 +136,9 @@ def _member_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[
             named = f"{path}."
 
 
-def _renamed(before: _Side, after: _Side, removed: list[str], added: list[str], rules: Rules) -> Iterator[Renamed]:
+def _renamed(
+    before: Outlines, after: Outlines, removed: list[str], added: list[str], rules: Rules
+) -> Iterator[Renamed]:
     known = {
         move.published: Renamed(move.published, move.canonical, move.name)
         for move in rules.moves
@@ -244,22 +151,10 @@ def _renamed(before: _Side, after: _Side, removed: list[str], added: list[str], 
     candidates = [name for name in sorted({*removed, *turned}) if name not in known and before.members(name)]
     taken = {one.new for one in known.values()}
     for old in candidates:
-        scores = {new: _alike(before.own_members(old), after.own_members(new)) for new in added if new not in taken}
-        near = {new: score for new, score in scores.items() if score >= _ALIKE and _sound_alike(old, new)}
+        scores = {new: likeness(before.own_members(old), after.own_members(new)) for new in added if new not in taken}
+        near = {new: score for new, score in scores.items() if score >= ALIKE and sound_alike(old, new)}
         if near:
             yield Renamed(old, max(near, key=lambda new: (near[new], new)), "")
-
-
-def _alike(old: Mapping[str, str], new: Mapping[str, str]) -> float:
-    """The share of members that two types have in common: the name of one counts twice, its shape once; constants tell types apart."""
-    both = old.keys() & new.keys()
-    if not both or any(old[member].startswith("=") and old[member] != new[member] for member in both):
-        return 0.0
-    return sum(2 + (old[member] == new[member]) for member in both) / (3 * len({*old, *new}))
-
-
-def _sound_alike(old: str, new: str) -> bool:
-    return difflib.SequenceMatcher(None, old, new).ratio() >= 0.6
 
 
 def _methods(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[MethodChange]:

@@ -25,6 +25,7 @@ from ..templates.macros import check_templates, make_environment
 from .agreement import check_agreement
 from .inputs import Inputs, read_inputs
 from .names import check_names
+from .renames import complain_about_renames
 from .selection import check_selection
 from .strays import complain_about_strays
 from .vocabulary import load_rules, project
@@ -90,6 +91,8 @@ def load_specification(root: pathlib.Path) -> Specification:
     if rules is not None and not (of_schemas.found or of_rules.found):
         drafts = [revision.version for revision in revisions if revision.draft]
         canonical = merge(schemas, rules, of_vocabulary, drafts)
+        if not of_vocabulary.found:
+            complain_about_renames(schemas, rules, canonical["$defs"], of_vocabulary)
         if not (of_vocabulary.found or of_words.found):
             complain_about_words(words, canonical["$defs"], of_both)
     environment = make_environment(root)
