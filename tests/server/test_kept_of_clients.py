@@ -66,7 +66,7 @@ async def handshake(client: RawClient, capabilities: Any, information: Any = INF
 async def test_eight_huge_handshakes_leave_little_behind(session_adapter: Adapter, binding: str, huge: str) -> None:
     store = MemoryStore()
     async with (
-        serving(registry(), Settings(store=store, limits=Limits(values=2_000_000)), binding) as url,
+        serving(registry(), Settings(store=store), binding) as url,
         RawClient(url, session_adapter) as client,
     ):
         before = store._size
