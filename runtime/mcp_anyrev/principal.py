@@ -6,6 +6,7 @@ Specification: basic/authorization#token-handling
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address, IPv6Network, ip_address
@@ -28,6 +29,8 @@ class Principal:
         scopes: what they may do; kept as a frozen set.
         claims: whatever else is known of them; it cannot be changed.
         of: the application's own object, such as a row of its users; this package does not look at it.
+        expires_at: until when what they have shown of themselves counts, in seconds since the epoch; None for no end. A stream that they
+            listen on ends then.
 
     Raises:
         ValueError: the name is empty.
@@ -38,6 +41,7 @@ class Principal:
     scopes: Collection[str] = field(default=frozenset(), compare=False)
     claims: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     of: Any = field(default=None, compare=False, repr=False)
+    expires_at: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -58,6 +62,11 @@ Recognised = Principal | str | None
 
 Recognise = Callable[[Head], Recognised | Awaitable[Recognised]]
 """From the head of a request to who sends it. It refuses by raising `Unauthorized` or `Forbidden`."""
+
+
+def seconds_left(principal: Principal | None) -> float | None:
+    """For how long what a principal has shown still counts; None for no end."""
+    return None if principal is None or principal.expires_at is None else max(0.0, principal.expires_at - time.time())
 
 
 def name_of(principal: Principal | None) -> str | None:

@@ -26,7 +26,8 @@ from pydantic_core import to_json
 from raw_client import RawClient, serving
 
 SHUTDOWN_SECONDS = 0.2
-MOST_SECONDS = SHUTDOWN_SECONDS + 3
+MOST_SECONDS = SHUTDOWN_SECONDS + 3 + 8
+"""With what a busy machine may add; whatever hangs here hangs for a minute."""
 MODERN = AdapterSet.default().by_version[AdapterSet.default().versions[0]]
 SESSIONS = AdapterSet.default().newest_with_handshake
 
@@ -81,7 +82,8 @@ _GUEST = (
     + """
 import uvicorn
 application = asgi(registry, settings)
-signal.signal(signal.SIGTERM, lambda *_: None)
+if sys.argv[1] != "1":  # uvicorn has the process ended by the signal once it has ended itself
+    signal.signal(signal.SIGTERM, lambda *_: None)
 for _ in range(int(sys.argv[1])):
     listening = socket.create_server(("127.0.0.1", 0))
     print(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", flush=True)
@@ -147,7 +149,7 @@ def took(child: subprocess.Popen[str], *signals: signal.Signals) -> float:
         child.send_signal(number)
         time.sleep(0.1)
     with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(MOST_SECONDS + 3)
+        child.wait(MOST_SECONDS + 1)
     return time.monotonic() - started
 
 
@@ -174,13 +176,13 @@ def test_a_guest_ends_in_time(name: str, cut: int) -> None:
 def test_a_second_interrupt_ends_it_at_once(program: str) -> None:
     long = program.replace(f"shutdown_seconds={SHUTDOWN_SECONDS}", "shutdown_seconds=60")
     with running(long, "1", "on") as (child, url), calling(url, "sync"):
-        assert took(child, signal.SIGINT, signal.SIGINT) < 6  # calls may take a minute
+        assert took(child, signal.SIGINT, signal.SIGINT) < MOST_SECONDS
 
 
 def test_one_interrupt_lets_calls_finish() -> None:
     program = _ALONE.replace(f"shutdown_seconds={SHUTDOWN_SECONDS}", "shutdown_seconds=60").replace("60)", "1)")
     with running(program) as (child, url), calling(url, "sync") as connection:
-        assert took(child, signal.SIGINT) < 6 and child.returncode == 0
+        assert took(child, signal.SIGINT) < MOST_SECONDS and child.returncode == 0
         assert b"slept" in connection.recv(10_000)
 
 

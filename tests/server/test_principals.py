@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
@@ -25,6 +26,8 @@ from mcp_anyrev import (
     Unauthorized,
 )
 from mcp_anyrev.head import Head
+from mcp_anyrev.http import bearer_keys
+from mcp_contract import Unavailable
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
 
@@ -123,7 +126,7 @@ async def test_no_token_is_refused(given: str | None) -> None:
         await verifier()(head(given))
 
 
-@pytest.mark.parametrize("scope", ["", "files:read", "mcp:user", None, ["mcp:use"]])
+@pytest.mark.parametrize("scope", ["", "files:read", "mcp:user", None, ["mcp:user", 7], 7, {"mcp:use": 1}])
 async def test_a_token_that_allows_too_little_is_forbidden(scope: Any) -> None:
     with pytest.raises(Forbidden) as refused:
         await verifier()(head(f"Bearer {token(scope=scope)}"))
@@ -148,7 +151,7 @@ async def test_keys_are_fetched_when_needed_kept_and_fetched_anew_for_an_unknown
 
     verify = verifier(keys=fetch)
     now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(bearer_keys, "time", SimpleNamespace(monotonic=lambda: now))
     for _ in range(3):
         assert await verify(head(f"Bearer {token()}")) == Principal("ada")
     assert len(fetched) == 1
@@ -166,9 +169,10 @@ async def test_keys_that_cannot_be_fetched_let_nobody_in(caplog: pytest.LogCaptu
     def fetch() -> dict[str, Any]:
         raise OSError("password=hunter2")
 
-    with caplog.at_level(logging.ERROR), pytest.raises(Unauthorized) as refused:
+    with caplog.at_level(logging.ERROR), pytest.raises(Unavailable) as refused:
         await verifier(keys=fetch)(head(f"Bearer {token()}"))
     assert "hunter2" not in refused.value.message and "hunter2" in caplog.text
+    assert 1 <= refused.value.retry_after_seconds <= 11
 
 
 async def test_rsa_keys_work_too() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import inspect
 import queue
 import threading
 from collections import deque
@@ -68,6 +69,13 @@ class Threads:
             return await thread.run(function, **given)
         finally:
             thread.leave()
+
+    async def result_of(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function gives, async or not; what is not runs in a thread."""
+        called = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
+        waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+        found = function(*arguments) if waits else await self.run(functools.partial(function, *arguments), {})
+        return await found if inspect.isawaitable(found) else found
 
     def enter(self, thread: CallThread, step: _Step) -> None:
         """Have a step of a call run: in its thread, or in one that is free, or as soon as there is one."""

@@ -1,29 +1,27 @@
 """Who sends a request, by a signed bearer token.
 
 Rule: a token counts only if it is signed with a key of its issuer by an algorithm that was asked for, was made for this very
-server, and is in time. Nothing else of a request is looked at, and why a token does not count is told in general words only.
+server, and is in time. Nothing else of a request is looked at, and why a token does not count is told in general words only. That
+the keys cannot be had is no fault of a token.
 Specification: basic/authorization#token-handling
 """
 
 from __future__ import annotations
 
-import inspect
+import base64
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from mcp_contract import Forbidden, JsonObject, Unauthorized
+from mcp_contract import Forbidden, Json, JsonObject, Unauthorized
+from pydantic_core import from_json
 
 from mcp_anyrev.head import Head
+from mcp_anyrev.http.bearer_keys import Keys, KeysOfIssuer
 from mcp_anyrev.principal import Principal
 
-if TYPE_CHECKING:
-    from joserfc.jwk import KeySet
-
 log = logging.getLogger("mcp_anyrev.server")
-
-Keys = JsonObject | Callable[[], JsonObject | Awaitable[JsonObject]]
 
 _LONGEST_TOKEN = 16_384
 _INVALID = "invalid_token"
@@ -36,16 +34,18 @@ class BearerVerifier:
     Args:
         issuer: who gives out the tokens, as the claim `iss` names it.
         resource: this server's own address, which the claim `aud` must name.
-        keys: the issuer's keys: a JSON Web Key Set, or a function, async or not, that fetches it. What it gives is kept.
-        scopes: what every token must allow.
+        keys: the issuer's keys: a JSON Web Key Set, the https address of one, or a function, async or not, that fetches it, parsed or
+            not. What is fetched is kept.
+        scopes: what every token must allow; a token says what it does in `scope` or `scp`, as words or as a list.
         algorithms: the signatures that are taken.
         leeway_seconds: by how much clocks may differ.
-        keep_seconds: for how long fetched keys are kept. For an unknown key they are fetched sooner, but not each time.
+        keep_seconds: for how long fetched keys are kept, and once more as long while there are no others to be had. For an unknown key
+            they are fetched sooner, but not each time.
         clock: seconds since the epoch.
 
     Raises:
         ImportError: the extra is not installed.
-        ValueError: an algorithm is none that has a public key, or a string stands where several are wanted.
+        ValueError: an algorithm is none that has a public key, a string stands where several are wanted, or the keys are none.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class BearerVerifier:
         self._algorithms = list(algorithms)
         self._leeway = leeway_seconds
         self._clock = clock
-        self._keys = _Keys(keys, keep_seconds)
+        self._keys = KeysOfIssuer(keys, keep_seconds)
 
     async def __call__(self, head: Head) -> Principal:
         """The principal of a request.
@@ -84,15 +84,15 @@ class BearerVerifier:
         Raises:
             Unauthorized: there is no token, or none that counts.
             Forbidden: the token does not allow enough.
+            Unavailable: the keys that it would have to be signed with cannot be had now.
         """
         token = self._token(head.headers)
         claims = await self._claims(token)
-        granted = claims.get("scope", "")
-        scopes = granted.split() if isinstance(granted, str) else []
+        scopes = [*_words(claims.get("scope")), *_words(claims.get("scp"))]
         missing = [scope for scope in self._scopes if scope not in scopes]
         if missing:
             raise Forbidden(f"the token lacks the scope {', '.join(missing)}", self._scopes)
-        return Principal(claims["sub"], scopes, claims)
+        return Principal(claims["sub"], scopes, claims, expires_at=claims["exp"] + self._leeway)
 
     def _token(self, headers: Mapping[str, str]) -> str:
         given = headers.get("authorization")
@@ -108,19 +108,35 @@ class BearerVerifier:
         from joserfc import jwt
         from joserfc.errors import JoseError
 
-        for keys in (self._keys.known, self._keys.fresh):
-            found = await keys()
-            if found is None:
-                continue
+        algorithm, identifier = self._signed_by(token)
+        key = await self._keys.find(algorithm, identifier)
+        while key is not None:
             try:
-                claims = jwt.decode(token, found, algorithms=self._algorithms).claims
+                claims = jwt.decode(token, key, algorithms=[algorithm]).claims
             except (JoseError, ValueError, TypeError, KeyError) as reason:
                 log.debug("a bearer token does not count: %s", reason)
+                key = await self._keys.another(key, algorithm, identifier)
                 continue
             if self._holds(claims):
                 return claims
             break
-        raise Unauthorized("the bearer token does not count here", _INVALID, self._scopes)
+        raise self._does_not_count()
+
+    def _signed_by(self, token: str) -> tuple[str, str | None]:
+        """The algorithm of a token's signature, one of those that are taken, and which key its head names, if any."""
+        part = token.partition(".")[0]
+        try:
+            said: Json = from_json(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        except ValueError:
+            raise self._does_not_count() from None
+        algorithm = said.get("alg") if isinstance(said, dict) else None
+        identifier = said.get("kid") if isinstance(said, dict) else None
+        if algorithm not in self._algorithms or not isinstance(identifier, str | None):
+            raise self._does_not_count()
+        return str(algorithm), identifier
+
+    def _does_not_count(self) -> Unauthorized:
+        return Unauthorized("the bearer token does not count here", _INVALID, self._scopes)
 
     def _holds(self, claims: Any) -> bool:
         """Was the token made by the issuer, for this server, for now and for somebody?"""
@@ -137,40 +153,8 @@ class BearerVerifier:
         return start - self._leeway <= now < end + self._leeway
 
 
-class _Keys:
-    """The keys of an issuer: given, or fetched and kept."""
-
-    _RETRY_SECONDS = 10.0
-
-    def __init__(self, keys: Keys, keep: float) -> None:
-        self._given = keys
-        self._keep = keep
-        self._kept: KeySet | None = None
-        self._fetched = self._tried = float("-inf")
-
-    async def known(self) -> KeySet | None:
-        """The keys, fetched if they are not there or too old."""
-        if self._kept is None or (callable(self._given) and time.monotonic() > self._fetched + self._keep):
-            await self._fetch()
-        return self._kept
-
-    async def fresh(self) -> KeySet | None:
-        """The keys fetched anew, for a token that the kept ones do not fit; None where there are no newer ones."""
-        before = self._kept
-        if callable(self._given):
-            await self._fetch()
-        return None if self._kept is before else self._kept
-
-    async def _fetch(self) -> None:
-        from joserfc.jwk import KeySet
-
-        now = time.monotonic()
-        if now < self._tried + self._RETRY_SECONDS:  # whoever sends nonsense must not make this server ask all the time
-            return
-        self._tried = now
-        try:
-            given = self._given() if callable(self._given) else self._given
-            found = await given if inspect.isawaitable(given) else given
-            self._kept, self._fetched = KeySet.import_key_set(found), now  # type: ignore[arg-type]  # what is no key set fails here
-        except Exception:
-            log.exception("fetching the keys that sign bearer tokens failed")
+def _words(granted: Json) -> list[str]:
+    """Scopes as a token has them: text with blanks between them, or a list."""
+    if isinstance(granted, str):
+        return granted.split()
+    return [scope for scope in granted if isinstance(scope, str)] if isinstance(granted, list) else []

@@ -7,10 +7,12 @@ Specification: basic/transports/streamable-http#security-endpoint
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from mcp_contract import MethodNotAllowed, ProtocolError, Unavailable
+from mcp_contract import InternalError, MethodNotAllowed, ProtocolError, Unauthorized, Unavailable
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.conversation import refusal
@@ -19,11 +21,12 @@ from mcp_anyrev.http.hosts_and_origins import HostsAndOrigins
 from mcp_anyrev.http.principals import Recognition
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.http.responses import JSON_HEADERS, OK, Responses
-from mcp_anyrev.principal import Principal
+from mcp_anyrev.principal import Principal, seconds_left
 
 if TYPE_CHECKING:
-    from mcp_anyrev.head import Head
     from mcp_anyrev.server.core import Core
+
+log = logging.getLogger("mcp_anyrev.server")
 
 Answering = Callable[[HttpRequest, Principal | None], Awaitable[HttpResponse | None]]
 """From a request, and who sent it, to the answer; it refuses what it was too early to know more of with a `ProtocolError`."""
@@ -69,9 +72,16 @@ class Front:
                 request.more = self._cross_origin.headers(origin)
             if self._recognise is not None and not to_all:
                 principal = await self._recognise(head)
+            if head.method == "GET" and principal is not None and principal.expires_at is not None:
+                return await _until_it_expires(answer, request, principal)
             return await answer(request, principal)
+        except ConnectionError:
+            raise
         except ProtocolError as error:  # too early to know more than the head
-            return self._refused(head, error)
+            return self._failed(request, error)
+        except Exception:
+            log.exception("answering %s failed", head.method)
+            return self._failed(request, InternalError("the server failed"))
 
     async def metadata(self, request: HttpRequest) -> HttpResponse | None:
         """Answer a request for the metadata of the protected resource, which anybody may read."""
@@ -82,6 +92,23 @@ class Front:
             raise MethodNotAllowed(f"{request.head.method} is not answered at this address")
         return HttpResponse(OK, to_json(self._resource.document()), JSON_HEADERS)
 
-    def _refused(self, head: Head, error: ProtocolError) -> HttpResponse:
-        adapter = self._core.adapters.select({}, head.headers, None).adapter
+    def _failed(self, request: HttpRequest, error: ProtocolError) -> HttpResponse | None:
+        if request.opened:
+            log.error("a stream was ended: %s", error.message)
+            return None
+        adapter = self._core.adapters.select({}, request.head.headers, None).adapter
         return self.responses.of(adapter, refusal(adapter, dict(error.identifier), error))
+
+
+async def _until_it_expires(answer: Answering, request: HttpRequest, principal: Principal) -> HttpResponse | None:
+    """Answer a request with a stream for no longer than who opened it is known."""
+    try:
+        async with asyncio.timeout(seconds_left(principal)) as bound:
+            return await answer(request, principal)
+    except TimeoutError:
+        if not bound.expired():
+            raise
+        if not request.opened:
+            raise Unauthorized("what this was sent with has expired") from None
+        log.info("a stream of %s was ended, since what it was opened with has expired", principal)
+        return None

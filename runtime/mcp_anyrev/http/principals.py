@@ -7,9 +7,7 @@ Specification: basic/authorization#token-handling
 
 from __future__ import annotations
 
-import inspect
 import logging
-from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from mcp_contract import ProtocolError, Unauthorized
@@ -33,8 +31,6 @@ class Recognition:
     """
 
     def __init__(self, recognise: Recognise, threads: Threads) -> None:
-        called = recognise if inspect.isroutine(recognise) else getattr(recognise, "__call__", recognise)  # noqa: B004
-        self._waits = inspect.iscoroutinefunction(recognise) or inspect.iscoroutinefunction(called)
         self._recognise = recognise
         self._threads = threads
 
@@ -48,8 +44,7 @@ class Recognition:
         return await awaited(self._recognised(head), _not_known)
 
     async def _recognised(self, head: Head) -> Principal | None:
-        found = self._recognise(head) if self._waits else await self._threads.run(partial(self._recognise, head), {})
-        found = await found if inspect.isawaitable(found) else found
+        found = await self._threads.result_of(self._recognise, head)
         return found if found is None or isinstance(found, Principal) else Principal(found)
 
 

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mcp_contract import Busy, Unavailable
+from mcp_contract import Busy, ProtocolError, Unavailable
 
 from mcp_anyrev.conversation.at_once import Resumed
 from mcp_anyrev.events import KEEP_ALIVE, event
@@ -139,6 +139,8 @@ class _StandingBy:
                     await request.write(KEEP_ALIVE)
         except ConnectionError:
             self._leave()
+        except ProtocolError as error:  # its head has gone out, so all that can be done is to end it
+            log.error("a stream was ended: %s", error.message)
 
     async def _begun(self) -> _Begun | None:
         """A stream that can be taken up again; None where none can be kept, so that one has to do that cannot."""

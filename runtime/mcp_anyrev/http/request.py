@@ -35,10 +35,14 @@ class HttpRequest(Protocol):
     Attributes:
         head: its head.
         more: header fields that go out with whatever answers it.
+        opened: has the head of an answer been sent that comes bit by bit?
     """
 
     head: Head
     more: Mapping[str, str]
+
+    @property
+    def opened(self) -> bool: ...
 
     async def body(self) -> bytes:
         """The body, which has been neither read nor waited for before.

@@ -7,6 +7,7 @@ Specification: basic/patterns/subscriptions#opening-a-stream
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from mcp_contract import (
 
 from mcp_anyrev.conversation.outcomes import Outcome, Result
 from mcp_anyrev.conversation.sessions import SESSION
+from mcp_anyrev.principal import seconds_left
 from mcp_anyrev.server.asking.capabilities import undeclared
 from mcp_anyrev.server.audience import Subscription
 
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from mcp_anyrev.server.offers import Offer
     from mcp_anyrev.server.quota import Quota
     from mcp_anyrev.settings import Limits
+
+log = logging.getLogger("mcp_anyrev.server")
 
 
 class Subscriptions:
@@ -87,8 +91,12 @@ class Subscriptions:
             subscription.acknowledge(honoured, by_extensions & honoured.keys())
             if honoured and not self._audience.ending:
                 self._audience.subscribe(subscription)
+                principal = request.conversation.principal
                 try:
-                    await ended
+                    async with asyncio.timeout(seconds_left(principal)):
+                        await asyncio.shield(ended)
+                except TimeoutError:
+                    log.info("a stream of %s was ended, since what it was opened with has expired", principal)
                 finally:
                     self._audience.unsubscribe(subscription)
         return Result(adapter.listening_result(request.identifier))

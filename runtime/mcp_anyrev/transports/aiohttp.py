@@ -60,6 +60,11 @@ class Request:
         self._departures = departures
 
     @property
+    def opened(self) -> bool:
+        """See `HttpRequest`."""
+        return self.response is not None
+
+    @property
     def is_abandoned(self) -> bool:
         """Is nobody there any longer?"""
         transport = self._request.transport

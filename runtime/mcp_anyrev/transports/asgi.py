@@ -59,7 +59,7 @@ class Request:
         limits: what one client may use up.
     """
 
-    __slots__ = ("_limits", "_open", "_receive", "head", "more", "send")
+    __slots__ = ("_limits", "_open", "_receive", "head", "more", "opened", "send")
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, limits: Limits) -> None:
         fields: CIMultiDict[str] = CIMultiDict()
@@ -77,6 +77,7 @@ class Request:
         self._receive = receive
         self._limits = limits
         self._open = False
+        self.opened = False
 
     async def body(self) -> bytes:
         """See `HttpRequest.body`."""
@@ -90,7 +91,7 @@ class Request:
 
     async def open(self, status: int, headers: Mapping[str, str]) -> None:
         """See `HttpRequest.open`."""
-        self._open = True
+        self._open = self.opened = True
         lines = _field_lines({**headers, **self.more})
         await self.send({"type": "http.response.start", "status": status, "headers": lines})
 
