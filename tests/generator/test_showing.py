@@ -141,3 +141,11 @@ def test_words_of_the_inventory_are_words_on_every_page(toy: Toy) -> None:
     assert "<p>Is &lt;b&gt;it&lt;/b&gt; &quot;closed&quot; &amp; &#x27;sealed&#x27;?</p>" in page
     assert "b" not in Page(page).tags
     assert words in toy.run("matrix", "--format", "markdown").stdout.splitlines()
+
+
+def test_the_page_of_a_revision_alone_names_none_beside_it(toy: Toy) -> None:
+    assert toy.run("remove", "2001-01-01").exit_code == 0
+    result = toy.run("generate")
+    assert result.exit_code == 0, result.output
+    page = (toy.root / "generated/docs/2002-02-02.md").read_text("utf-8")
+    assert "whose `Adapter` holds what stands here.\n" in page

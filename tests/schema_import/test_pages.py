@@ -158,3 +158,15 @@ def test_every_published_definition_has_an_anchor(revision: Revision) -> None:
 def test_pages_that_nobody_wrote_down_are_none(tmp_path: pathlib.Path) -> None:
     assert load_pages(tmp_path, "2001-01-01", Problems()) is None
     assert Pages({}).text("2001-01-01").count("\n") == 2
+
+
+def test_what_is_written_anew_may_be_broken(tmp_path: pathlib.Path) -> None:
+    root = project(tmp_path / "root", tmp_path / "checkout")
+    assert run(root, "2001-01-01", str(tmp_path / "checkout")).exit_code == 0
+    file = root / "specs/pages/2001-01-01.txt"
+    right = file.read_bytes()
+    for broken in (b"\xff", b"no such line at all\n"):
+        file.write_bytes(broken)
+        result = run(root, "2001-01-01", str(tmp_path / "checkout"))
+        assert result.exit_code == 0, result.output
+        assert file.read_bytes() == right

@@ -7,7 +7,7 @@ import pathlib
 import click
 
 from ..editing.pages import NoPages, read_checkout
-from ..reading.located import Problems
+from ..reading.located import Problems, SpecificationError
 from ..schemas.pages import pages_path
 from ..schemas.revisions import load_revisions
 from ..writing.files import apply
@@ -31,14 +31,16 @@ def command(settings: Settings, revision: str, folder: pathlib.Path) -> None:
     """
     problems = Problems()
     revisions = load_revisions(settings.root, problems)
-    problems.stop_if_any()
+    path = pages_path(revision)
+    # What is written anew may be as broken as it likes.
+    if others := [problem for problem in problems.found if problem.place.path != path]:
+        raise SpecificationError(others)
     require_revision(revision, [known.version for known in revisions])
     declared = next(known for known in revisions if known.version == revision)
     try:
         found = read_checkout(folder, declared)
     except NoPages as error:
         raise click.UsageError(str(error)) from error
-    path = pages_path(revision)
     text = found.text(revision)
     known_before = (settings.root / path).read_bytes() if (settings.root / path).is_file() else None
     changed = known_before != text.encode()

@@ -32,10 +32,6 @@ class Cell:
     changed: bool
     citations: tuple[Citation, ...]
 
-    def marks(self, line: Line) -> bool:
-        """Whether one of its lines is to be shown as changed: where only the order changed, none differs on its own, and each is."""
-        return line.changed or (self.changed and not any(other.changed for other in self.lines))
-
 
 @dataclasses.dataclass(frozen=True)
 class Row:
@@ -79,7 +75,5 @@ def _cells(concern: Concern) -> collections.abc.Iterator[Cell]:
         old = now if before is None else before
         lines = [Line(text, old.get(key) != text) for key, text in now.items()]
         lines += [Line(text, True, gone=True) for key, text in old.items() if key not in now]
-        # A table is ordered, and an order can change alone.
-        changed = list(old.items()) != list(now.items())
-        yield Cell(version, tuple(lines), changed, answer.citations)
+        yield Cell(version, tuple(lines), old != now, answer.citations)
         before = now

@@ -25,7 +25,7 @@ class _Loader(yaml.SafeLoader):
     """PyYAML's own, without aliases and without endless nesting."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # PyYAML's stubs leave its parser out
         if isinstance(event, yaml.AliasEvent):
             message = f"'*{event.anchor}' is an alias; allowed: what it stands for, written out"
             raise _refusal(message, event)
@@ -39,4 +39,4 @@ class _Loader(yaml.SafeLoader):
 
 
 def _refusal(message: str, event: yaml.Event) -> ComposerError:
-    return ComposerError(None, None, message, event.start_mark)  # type: ignore[arg-type]
+    return ComposerError(None, None, message, event.start_mark)  # type: ignore[arg-type]  # they want a context where PyYAML needs none

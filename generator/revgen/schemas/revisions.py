@@ -228,15 +228,16 @@ def _remark_on_stray_pages(root: pathlib.Path, versions: tuple[str, ...], proble
 
 
 def _revision(root: pathlib.Path, key: Scalar, facts: RevisionFacts, problems: Problems) -> Revision | None:
-    """A revision with what other files tell of it; None after a complaint about one of them."""
-    before = len(problems.found)
+    """A revision with what other files tell of it; None where it has no schema. Pages that cannot be used count as unknown."""
     version = str(key)
     if not (root / schema_path(version)).is_file():
         problems.add(key.place, f"there is no {schema_path(version)}; 'revgen import {version} FILE' writes it")
+        return None
+    before = len(problems.found)
     known = load_pages(root, version, problems)
     if len(problems.found) > before:
-        return None
-    if known is None:
+        known = None
+    elif known is None:
         path = pages_path(version)
         problems.remark(
             key.place,

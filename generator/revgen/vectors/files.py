@@ -149,7 +149,7 @@ def mark_in(line: str) -> re.Match[str] | None:
     return re.fullmatch(rf" *({MARK}): (.+?)\n?", line)
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # PyYAML has one of the two
     """YAML whose scalars are JSON's."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012

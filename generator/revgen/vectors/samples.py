@@ -260,7 +260,7 @@ def met(node: Node, value: Json, definitions: Mapping[str, Node]) -> tuple[str, 
 
 def _is(value: Json, kind: str) -> bool:
     kinds = {"string": str, "integer": int, "number": (int, float)}
-    return kind in kinds and isinstance(value, kinds[kind]) and not isinstance(value, bool)  # type: ignore[arg-type]
+    return kind in kinds and isinstance(value, kinds[kind]) and not isinstance(value, bool)  # type: ignore[arg-type]  # the table has types, and tuples of them
 
 
 def _is_within(value: Json, node: Node) -> bool:
