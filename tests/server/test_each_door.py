@@ -1,0 +1,183 @@
+"""Checks that are easily left out in one place: each method at each address, each member that state is bound to, each boundary.
+
+Citations: basic/transports/streamable-http#security-endpoint, basic/transports#protocol-version-header.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from typing import Any
+
+import aiohttp
+import pytest
+from mcp_anyrev import Exchange, Limits, ProtectedResource, Registry, Server, Settings
+from mcp_anyrev.head import Head
+from mcp_anyrev.http.hosts_and_origins import HostsAndOrigins
+from mcp_anyrev.server.asking.request_state import purpose_of
+from mcp_anyrev.storage.keys import key
+from mcp_anyrev.storage.memory import MemoryStore
+from mcp_contract import ProtocolError
+from mcp_revisions.protocol import Adapter
+from raw_client import RawClient, serving
+from test_server import on_aiohttp, on_uvicorn
+
+METHODS = ("GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD")
+PATHS = ("/mcp", "/sse", "/messages", "/.well-known/oauth-protected-resource/mcp")
+EVIL = ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"})
+
+
+def registry() -> Registry:
+    made = Registry("doors", "1.0")
+
+    @made.tool
+    async def plain() -> str:
+        return "fine"
+
+    @made.tool
+    def threaded() -> str:
+        return "fine"
+
+    @made.tool
+    async def waits(ex: Exchange) -> str:
+        await asyncio.sleep(0)
+        await ex.progress(1)
+        return "fine"
+
+    return made
+
+
+async def test_no_method_gets_past_host_and_origin_at_any_address(binding: str) -> None:
+    """And nobody is asked who it is before that."""
+    asked: list[Head] = []
+
+    async def recognise(head: Head) -> str:
+        asked.append(head)
+        return "ada"
+
+    resource = ProtectedResource("https://server.example/mcp", ["https://issuer.example"])
+    server = Server(registry(), Settings(principal=recognise, protected_resource=resource))
+    running: Any = (
+        on_aiohttp(server.routes(sse_path="/sse"), server=server)
+        if binding == "aiohttp"
+        else on_uvicorn(server.asgi(sse_path="/sse"))
+    )
+    async with running as root, aiohttp.ClientSession() as http:
+        for path in PATHS:
+            for method in METHODS:
+                for evil in EVIL:
+                    async with http.request(method, root + path, headers=evil) as response:
+                        assert response.status == 403, (method, path, evil)
+                        assert "access-control-allow-origin" not in response.headers
+        assert not asked
+        async with http.delete(f"{root}/mcp") as response:
+            assert response.status != 403
+        assert len(asked) == 1
+
+
+def test_names_are_judged_by_both_lists() -> None:
+    names = HostsAndOrigins(["a.example"], ["b.example"])
+    names.check({"host": "a.example", "origin": "https://b.example"})
+    for wrong in ({"host": "b.example"}, {"host": "a.example", "origin": "https://a.example"}, {}):
+        with pytest.raises(Exception, match="header names"):
+            names.check(wrong)
+
+
+BOUND: dict[str, Any] = {
+    "server": "s",
+    "principal": "ada",
+    "method": "tools/call",
+    "target": "t",
+    "arguments": {"a": [1, {"b": None}]},
+}
+OTHERS: list[tuple[str, Any]] = [
+    ("server", "other"),
+    ("server", ""),
+    ("principal", None),
+    ("principal", "eve"),
+    ("principal", ""),
+    ("method", "prompts/get"),
+    ("method", "resources/read"),
+    ("target", "other"),
+    ("target", ""),
+    ("arguments", {}),
+    ("arguments", None),
+    ("arguments", {"a": [1, {"b": False}]}),
+    ("arguments", {"a": [1, {"b": None}], "c": None}),
+    ("arguments", {"a": [True, {"b": None}]}),
+    ("arguments", {"a": ["1", {"b": None}]}),
+]
+
+
+@pytest.mark.parametrize(("member", "other"), OTHERS)
+def test_state_is_bound_to_each_member_of_its_call(member: str, other: Any) -> None:
+    assert purpose_of(**BOUND) != purpose_of(**{**BOUND, member: other})
+
+
+def test_every_member_is_tried() -> None:
+    assert {member for member, _ in OTHERS} == set(BOUND)
+
+
+async def test_what_has_expired_is_not_consumed() -> None:
+    now = 1_000.0
+    store = MemoryStore(clock=lambda: now)
+    for name, seconds, expected in (("in", 10.5, b"x"), ("at", 10.0, None), ("out", 5.0, None)):
+        now = 1_000.0
+        assert await store.put_if(key("ticket", name), None, b"x", seconds, owner="ada", in_flight=True)
+        now = 1_010.0
+        assert await store.consume(key("ticket", name)) == expected, name
+
+
+@pytest.mark.parametrize("name", ["plain", "threaded", "waits"])
+async def test_nothing_is_left_of_finished_calls(adapter: Adapter, name: str) -> None:
+    from mcp_anyrev.conversation.conversation import Conversation
+    from mcp_anyrev.conversation.requests import Request
+
+    def timers() -> int:
+        scheduled = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]  # there is no other way to see them
+        return sum(not timer.cancelled() and "_overdue" in repr(timer) for timer in scheduled)
+
+    server = Server(registry())
+    async with on_aiohttp(server.routes(), server=server) as root, RawClient(f"{root}/mcp", adapter) as client:
+        for _ in range(3):
+            assert (await client.tool(name)).text == "fine"
+        await asyncio.sleep(0.05)
+        tasks, threads = len(asyncio.all_tasks()), threading.active_count()
+        for _ in range(100):
+            assert (await client.tool(name)).text == "fine"
+        await asyncio.sleep(0.05)
+        gc.collect()
+        kept = [one for one in gc.get_objects() if isinstance(one, Request | Conversation)]
+        assert len(kept) <= 10 and timers() == 0, (len(kept), timers())
+        assert len(asyncio.all_tasks()) <= tasks + 5 and threading.active_count() <= threads + 5
+        assert (await server.health())["requests"] == 0
+
+
+async def test_the_version_header_is_checked_whatever_the_method(session_adapter: Adapter, binding: str) -> None:
+    async with serving(registry(), binding=binding) as url, RawClient(url, session_adapter) as client:
+        headers = {"Accept": "text/event-stream", **client.headers({"method": "ping", "params": {}})}
+        wrong = {**headers, "MCP-Protocol-Version": "1999-01-01"}
+        if not any(name.lower() == "mcp-protocol-version" for name in headers):
+            pytest.skip("the revision has no such header")
+        for method in ("GET", "DELETE"):
+            async with client.http.request(method, url, headers=wrong) as response:
+                assert response.status == session_adapter.error_statuses["version_header"], method
+        assert (await client.tool("plain")).text == "fine"  # nothing was ended
+
+
+@pytest.mark.parametrize("more", [0, 1])
+async def test_a_batch_has_so_many_messages_and_no_more(session_adapter: Adapter, binding: str, more: int) -> None:
+    settings = Settings(limits=Limits(batch_messages=3))
+    async with serving(registry(), settings, binding) as url, RawClient(url, session_adapter) as client:
+        batch = [client.request("ping") for _ in range(3 + more)]
+        reply = await client.post(batch, unread=True)
+        try:
+            session_adapter.batching(batch)
+        except ProtocolError:
+            assert "error" in reply.message
+            return
+        if more:
+            assert reply.status == session_adapter.error_statuses["too_large"]
+        else:
+            assert len(reply.message) == 3
