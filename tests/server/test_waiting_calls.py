@@ -101,6 +101,15 @@ async def test_of_a_batch_everything_is_answered(batch_adapter: Adapter, binding
         assert [one["error"]["code"] for one in only_wrong.message] == [batch_adapter.error_codes["invalid_request"]]
 
 
+async def test_what_is_no_message_counts_in_a_batch(batch_adapter: Adapter) -> None:
+    settings = Settings(limits=Limits(batch_messages=3))
+    async with serving(registry(), settings) as url, RawClient(url, batch_adapter) as client:
+        just_fits: Reply = await client.post([client.request("ping"), 5, 5])
+        assert len(just_fits.message) == 3
+        too_many = await client.post([client.request("ping"), 5, 5, 5])
+        assert too_many.status == batch_adapter.error_statuses["too_large"]
+
+
 async def test_of_a_batch_everything_is_answered_on_a_stream_of_its_connection(
     batch_adapter: Adapter, binding: str
 ) -> None:

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from mcp_contract import Busy, InternalError, InvalidRequest, Json, JsonObject, ProtocolError, is_identifier
+from mcp_contract import Busy, InternalError, InvalidRequest, Json, JsonObject, ProtocolError, TooLarge, is_identifier
 from mcp_revisions.protocol import Adapter
 from pydantic_core import to_json
 
@@ -187,12 +187,12 @@ class Conversation:
         if self.session is not None and self.adapter.waits_for_ready and not self.session.ready:
             await self._handler.in_flight.until_ready(self.session)
 
-    async def request(self, message: JsonObject, seconds: float, judge: Callable[[JsonObject], Given]) -> Given:
+    async def request(self, message: JsonObject, until: float, judge: Callable[[JsonObject], Given]) -> Given:
         """Send a request and wait for its response. Where that does not come, or is not waited for, the peer is told so.
 
         Args:
             message: the request, with an id from `new_identifier`.
-            seconds: for how long.
+            until: till when, by the clock of the event loop.
             judge: what a response comes to, which may be an error. It raises `InvalidRequest` for one that does not fit, which is then
                 refused, and another one is waited for.
 
@@ -214,10 +214,10 @@ class Conversation:
         try:
             outbox.send(to_json(message))
             outbox.watch(lost)
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout_at(until):
                 return await answer
         except TimeoutError:
-            self.tell(CANCELLED, {"requestId": identifier, "reason": f"no answer within {seconds:g} s"})
+            self.tell(CANCELLED, {"requestId": identifier, "reason": "no answer came in time"})
             raise
         except asyncio.CancelledError:
             self.tell(CANCELLED, {"requestId": identifier, "reason": "the answer is not needed any longer"})
@@ -297,28 +297,45 @@ class Conversation:
         return Response(result_message(request.identifier, to_json(result)))
 
 
-def parts_of_batch(adapter: Adapter, payload: Json, error: InvalidRequest) -> tuple[list[JsonObject], list[Response]]:
-    """The messages of a batch of which something is none, and the refusals of what is none.
+def messages_of(adapter: Adapter, payload: Json, most: int) -> tuple[list[JsonObject], list[Response]]:
+    """The messages in a frame, and the refusals of what is none in a batch of several.
 
     Args:
         adapter: the revision.
         payload: what has come.
-        error: what is wrong with it as a whole.
+        most: how many messages a batch has at most.
+
+    Returns:
+        At least one message.
 
     Raises:
-        InvalidRequest: it is no batch in which there is any message.
+        InvalidRequest: there is no message in it.
+        TooLarge: there are too many.
     """
-    messages: list[JsonObject] = []
-    refusals: list[Response] = []
-    for part in payload if isinstance(payload, list) else ():
-        try:
-            messages += adapter.batching([part])
-        except InvalidRequest as fault:
-            identifier = part.get("id") if isinstance(part, dict) else None
-            refusals.append(refusal(adapter, {"id": identifier} if is_identifier(identifier) else {}, fault))
-    if not messages:
-        raise error
-    return messages, refusals
+    if isinstance(payload, list) and len(payload) > most:
+        raise TooLarge(f"a batch has at most {most} messages")
+    try:
+        return adapter.batching(payload), []
+    except InvalidRequest:
+        if not isinstance(payload, list):
+            raise
+        messages: list[JsonObject] = []
+        refusals: list[Response] = []
+        for part in payload:
+            try:
+                messages += adapter.batching([part])
+            except InvalidRequest as fault:
+                refusals.append(refusal(adapter, readable_id(part), fault))
+        if not messages:
+            raise
+        return messages, refusals
+
+
+def readable_id(payload: Json) -> JsonObject:
+    """The id that an error repeats, as a member; nothing where there is none to be read."""
+    if isinstance(payload, dict) and is_identifier(payload.get("id")):
+        return {"id": payload["id"]}
+    return {}
 
 
 def refusal(adapter: Adapter, identifier: JsonObject, error: ProtocolError) -> Response:

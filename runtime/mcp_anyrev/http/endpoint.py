@@ -10,21 +10,17 @@ from collections.abc import Mapping
 
 from mcp_contract import (
     InvalidRequest,
-    Json,
     JsonObject,
     MethodNotAllowed,
     ProtocolError,
     SessionMissing,
     SessionUnknown,
-    TooLarge,
     header,
-    is_identifier,
 )
 from mcp_revisions.protocol import Adapter
 
-from mcp_anyrev.conversation.conversation import Conversation, parts_of_batch, refusal
+from mcp_anyrev.conversation.conversation import Conversation, messages_of, readable_id, refusal
 from mcp_anyrev.conversation.outbox import Queue
-from mcp_anyrev.conversation.outcomes import Response
 from mcp_anyrev.conversation.sessions import Session
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.replies import Replies
@@ -73,18 +69,12 @@ class Endpoint:
         try:
             name, session = await self._session(headers, principal)
         except ProtocolError as error:  # whatever its revision is, the id can be read
-            return self._refused(core.adapters.select(payload, headers, None).adapter, _readable_id(payload), error)
+            return self._refused(core.adapters.select(payload, headers, None).adapter, readable_id(payload), error)
         adapter, refused = core.adapters.select(payload, headers, None if session is None else session.version)
         try:
             if refused is not None:
                 raise refused
-            refusals: list[Response] = []
-            try:
-                messages = adapter.batching(payload)
-            except InvalidRequest as error:
-                messages, refusals = parts_of_batch(adapter, payload, error)
-            if len(messages) > self._limits.batch_messages:
-                raise TooLarge(f"a batch has at most {self._limits.batch_messages} messages")
+            messages, refusals = messages_of(adapter, payload, self._limits.batch_messages)
             opening = messages[0].get("method") == adapter.description_method
             if opening and in_batch:
                 raise InvalidRequest(f"{adapter.description_method} is sent alone, not in a batch")
@@ -110,7 +100,7 @@ class Endpoint:
             )
             requests = await conversation.receive(messages, in_batch=in_batch)
         except ProtocolError as error:
-            return self._refused(adapter, _readable_id(payload), error)
+            return self._refused(adapter, readable_id(payload), error)
         if not requests and not refusals:
             return HttpResponse(adapter.accepted_status)
         work = conversation.answer_all(requests, refusals) if in_batch else conversation.answer(requests[0])
@@ -179,10 +169,3 @@ def _no_session(adapter: Adapter, name: str | None) -> ProtocolError:
     if name is None:
         return SessionMissing(f"the header {adapter.session_header} is missing; {adapter.description_method} gives one")
     return SessionUnknown(f"there is no such session; {adapter.description_method} gives a new one")
-
-
-def _readable_id(payload: Json) -> JsonObject:
-    """The id to echo, as a member; nothing where there is none to be read."""
-    if isinstance(payload, dict) and "id" in payload and is_identifier(payload["id"]):
-        return {"id": payload["id"]}
-    return {}

@@ -16,19 +16,17 @@ from urllib.parse import parse_qs
 from mcp_contract import (
     Busy,
     Declaration,
-    InvalidRequest,
     Json,
     JsonObject,
     MethodNotAllowed,
     ProtocolError,
     SessionUnknown,
-    TooLarge,
     Unavailable,
     UnsupportedVersion,
     is_identifier,
 )
 
-from mcp_anyrev.conversation.conversation import Conversation, parts_of_batch, refusal
+from mcp_anyrev.conversation.conversation import Conversation, messages_of, refusal
 from mcp_anyrev.events import named_event
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
@@ -192,14 +190,7 @@ class HttpSse:
                 raise refused
             if not adapter.served_on_http_sse:
                 raise UnsupportedVersion(adapter.version, self._served)
-            refusals: list[Response] = []
-            try:
-                messages = adapter.batching(payload)
-            except InvalidRequest as error:
-                messages, refusals = parts_of_batch(adapter, payload, error)
-            most = core.settings.limits.batch_messages
-            if len(messages) > most:
-                raise TooLarge(f"a batch has at most {most} messages")
+            messages, refusals = messages_of(adapter, payload, core.settings.limits.batch_messages)
             conversation = Conversation(
                 core,
                 adapter,

@@ -46,10 +46,11 @@ class Pusher:
         def judge(response: JsonObject) -> Answer[Data]:
             return _judged(adapter, question, response)
 
+        until = asyncio.get_running_loop().time() + self._timeout
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout_at(until):
                 await conversation.ready()
-            return await conversation.request(request, self._timeout, judge)
+            return await conversation.request(request, until, judge)
         except TimeoutError:
             return no_answer()
         except Undeliverable:
