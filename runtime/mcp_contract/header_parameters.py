@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import NamedTuple
 
 from mcp_contract.errors import HeaderMismatch
@@ -19,7 +20,7 @@ ANNOTATION = "x-mcp-header"
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _TYPES = ("string", "integer", "boolean")
-_SAFE = 2**53 - 1
+_NUMBER = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,4})?")
 
 
 class HeaderParameter(NamedTuple):
@@ -168,7 +169,5 @@ def _same(said: str, value: Json, kind: str) -> bool:
         return True
     if kind != "integer" or isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    try:
-        return abs(value) <= _SAFE and float(said) == value
-    except ValueError:
-        return False
+    # Not as floats, in which large integers that differ are the same.
+    return _NUMBER.fullmatch(said) is not None and Decimal(said) == value

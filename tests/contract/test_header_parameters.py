@@ -74,6 +74,10 @@ arguments = st.fixed_dictionaries(
 
 
 @example({"region": " a "})
+@example({"region": " "})
+@example({"region": "\ta"})
+@example({"region": "a\t"})
+@example({"region": "\u00a0a "})
 @example({"region": "=?base64?YQ==?="})
 @example({"region": "", "nested": {}})
 @example({"count": 2**53 - 1})
@@ -100,6 +104,8 @@ def test_what_a_client_sends_bears_out_the_call(given_arguments: dict[str, Any])
         ),
         ({"mcp-param-count": "x"}, {"count": 1}, "the header Mcp-Param-Count says 'x'; the body says '1'"),
         ({"mcp-param-count": "1"}, {"count": True}, "the header Mcp-Param-Count says '1'; the body says 'true'"),
+        ({"mcp-param-region": "a"}, {"region": "a "}, "the header Mcp-Param-Region says 'a'; the body says 'a '"),
+        ({"mcp-param-region": "=?base64?IGE=?="}, {"region": "a"}, "says ' a'; the body says 'a'"),
     ],
 )
 def test_a_header_that_does_not_bear_out_the_call_is_refused(
@@ -110,5 +116,43 @@ def test_a_header_that_does_not_bear_out_the_call_is_refused(
     assert words in caught.value.message
 
 
-def test_integers_are_compared_as_numbers() -> None:
-    check_param_headers({"mcp-param-count": "42.0"}, {"count": 42}, SCHEMA, PREFIX)
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("42.0", 42),
+        ("42", 42.0),
+        ("4.2e1", 42),
+        ("-0", 0),
+        ("9007199254740991.0", 2**53 - 1),
+        ("9007199254740993", 2**53 + 1),
+        ("-9007199254740993.0", -(2**53) - 1),
+        ("1e22", 10**22),
+    ],
+)
+def test_integers_are_compared_as_numbers(said: str, value: Any) -> None:
+    check_param_headers({"mcp-param-count": said}, {"count": value}, SCHEMA, PREFIX)
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("9007199254740993", 2**53),
+        ("9007199254740992", 2**53 + 1),
+        ("-9007199254740993", -(2**53)),
+        ("9007199254740993", float(2**53)),
+        ("9007199254740991.4", 2**53 - 1),
+        ("0.99999999999999999999", 1),
+        ("1e400", 10**400 + 1),
+        ("4_2", 42),
+        ("0x2a", 42),
+        ("٤٢", 42),
+        ("nan", 42),
+        ("inf", 42),
+        ("42 0", 42),
+        ("", 42),
+    ],
+)
+def test_integers_that_are_near_are_not_the_same(said: str, value: Any) -> None:
+    """Beyond 2^53 many integers are one float."""
+    with pytest.raises(HeaderMismatch):
+        check_param_headers({"mcp-param-count": said}, {"count": value}, SCHEMA, PREFIX)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from mcp_anyrev import Exchange, Registry, Settings, elicit
+from mcp_anyrev.storage.memory import MemoryStore
 from mcp_contract import Questions
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel
@@ -266,6 +267,23 @@ async def test_expired_state_is_refused(round_adapter: Adapter) -> None:
         await asyncio.sleep(0.1)
         reply = await again(client, "gate", {"go": ACCEPT}, questions.state)
         assert reply.error["code"] == round_adapter.error_codes["invalid_params"]
+
+
+@pytest.mark.parametrize(("seconds", "finishes"), [(59.0, True), (60.0, False), (61.0, False)])
+async def test_what_can_be_finished_once_goes_when_its_time_is_over(
+    round_adapter: Adapter, seconds: float, finishes: bool
+) -> None:
+    """Whatever the seal says: it is the store that knows what has been used, and what it knows goes."""
+    now = 1_000.0
+    settings = Settings(keys=[KEY], state_ttl_seconds=60, store=MemoryStore(clock=lambda: now))
+    async with serving(registry(), settings) as url, RawClient(url, round_adapter) as client:
+        questions = questions_of(client, await client.tool("destroy"))
+        now += seconds
+        reply = await again(client, "destroy", {"go": ACCEPT}, questions.state)
+        if finishes:
+            assert reply.text == "destroyed True"
+        else:
+            assert reply.error["code"] == round_adapter.error_codes["invalid_params"]
 
 
 async def test_a_round_trip_started_on_one_server_finishes_on_another_with_the_same_key(

@@ -12,6 +12,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+import test_http_sse as http_sse
 from mcp_anyrev import Exchange, Limits, ProtectedResource, Registry, Server, Settings
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.hosts_and_origins import HostsAndOrigins
@@ -181,3 +182,33 @@ async def test_a_batch_has_so_many_messages_and_no_more(session_adapter: Adapter
             assert reply.status == session_adapter.error_statuses["too_large"]
         else:
             assert len(reply.message) == 3
+
+
+@pytest.mark.parametrize("more", [0, 1])
+async def test_a_batch_on_a_connection_has_so_many_messages_and_no_more(
+    session_adapter: Adapter, binding: str, more: int
+) -> None:
+    settings = Settings(limits=Limits(batch_messages=3))
+    batch = [{"jsonrpc": "2.0", "id": number, "method": "ping"} for number in range(3 + more)]
+    async with (
+        http_sse.serving(registry(), settings, binding) as url,
+        http_sse.SseClient(url, session_adapter) as client,
+    ):
+        await client.shake_hands()
+        status, answer = await client.post(batch)
+        try:
+            session_adapter.batching(batch)
+        except ProtocolError:
+            assert status == session_adapter.error_statuses["too_large" if more else "invalid_request"]
+            assert "error" in answer
+            return
+        if more:
+            assert status == session_adapter.error_statuses["too_large"]
+            assert answer["error"]["code"] == session_adapter.error_codes["too_large"]
+            assert (await client.call("ping"))["result"] == {}
+            assert not any(isinstance(data, list) for _, data in client.events), "nothing of it was done"
+        else:
+            assert status == session_adapter.accepted_status
+            while not (answers := [data for _, data in client.events if isinstance(data, list)]):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+            assert sorted(one["id"] for one in answers[0]) == [0, 1, 2]

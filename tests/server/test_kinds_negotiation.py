@@ -134,6 +134,10 @@ def _posted(url: str, client: RawClient, request: dict[str, Any], header: str, v
         ("Count", "42.0", 42, True),
         ("Count", "4.2e1", 42, True),
         ("Count", "43", 42, False),
+        ("Count", "9007199254740991", 2**53 - 1, True),
+        ("Count", "9007199254740993", 2**53, False),
+        ("Count", "9007199254740992", 2**53 + 1, False),
+        ("Count", "-9007199254740993", -(2**53), False),
         ("Count", "0x2a", 42, False),
         ("Count", "", 42, False),
         ("Dry", "true", True, True),
@@ -144,12 +148,16 @@ def _posted(url: str, client: RawClient, request: dict[str, Any], header: str, v
         ("Region", " eu ", "eu", True),
         ("Region", "EU", "eu", False),
         ("Region", "=?base64?ZXU=?=", "eu", True),
+        ("Region", "=?base64?IGV1?=", " eu", True),
+        ("Region", "=?base64?ZXUg?=", "eu", False),
+        ("Region", "=?base64?IA==?=", " ", True),
+        ("Region", "eu", "eu ", False),
     ],
 )
 async def test_repeated_arguments_are_compared_by_value(
-    result_adapter: Adapter, header: str, value: str, argument: object, taken: bool
+    result_adapter: Adapter, binding: str, header: str, value: str, argument: object, taken: bool
 ) -> None:
-    async with serving(wire_registry()) as url, RawClient(url, result_adapter) as client:
+    async with serving(wire_registry(), None, binding) as url, RawClient(url, result_adapter) as client:
         reply = await client.tool("hdr", {header.lower(): argument}, change={f"Mcp-Param-{header}": value})
     assert (reply.status == 200) is taken, reply.message
 

@@ -149,8 +149,8 @@ class SessionStoreContract(_Contract, ABC):
                 assert await other.touch(touched, _LONG) and found is not None
                 await other.put_if(changed, (await one.get(changed) or found).version, b"2", _LONG, owner="a")
                 await self.pass_time(1.2)
-                assert await other.get(short) is None and await other.consume(short) is None
-                assert not await one.touch(short, 60)
+                assert await other.consume(short) is None, "before anything else could have noticed"
+                assert await other.get(short) is None and not await one.touch(short, 60)
                 kept = await one.get(touched)
                 assert kept is not None and kept.version == found.version, "touching changes no version"
                 assert (await one.get(changed) or found).value == b"2"
