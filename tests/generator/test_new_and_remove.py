@@ -113,6 +113,41 @@ def test_lint_and_check_find_marks_and_generate_goes_on(toy: Toy, schema: str) -
     assert (result.exit_code, result.stdout) == (1, "")
 
 
+def test_what_is_written_with_faults_says_so_and_what_is_refused_writes_nothing(
+    toy: Toy, schema: str, tmp_path: pathlib.Path
+) -> None:
+    before = inputs(toy)
+    # An answer without a question: nobody can go on from that.
+    refused = tmp_path / "refused.yaml"
+    refused.write_text(ANSWERS.replace("line_end:", "line_start:"), "utf-8")
+    arguments = ["new", NEW, "--schema", schema, "--like", "2002-02-02", "--answers"]
+    result = toy.run(*arguments, str(refused))
+    assert result.exit_code == 1
+    assert "written;" not in result.output
+    assert inputs(toy) == before
+    # Answers that the schema contradicts: they stand where they belong, to be put right there.
+    faulty = tmp_path / "faulty.yaml"
+    faulty.write_text(
+        ANSWERS.replace("page: letters#stamps", "schema: #/$defs/Stamp").replace("{wax: green}", "{wax: 7, ink: 1}"),
+        "utf-8",
+    )
+    result = toy.run(*arguments, str(faulty))
+    assert result.exit_code == 3, result.output
+    assert "wrote specs/revisions.yaml\n" in result.stdout
+    head, *faults, _ = result.stderr.splitlines()
+    assert head == f"written; {len(faults)} things to answer before generate:"
+    assert len(faults) > 1
+    assert all(fault.startswith(f"{LETTERS}:") for fault in faults)
+    assert any("'#/$defs/Stamp' is not in the schema of 2003-03-03" in fault for fault in faults)
+    written = inputs(toy)
+    assert f'  "{NEW}":' in written["specs/revisions.yaml"]
+    assert toy.run("generate").exit_code == 1
+    # What they named once answered, generating goes on.
+    text = written[LETTERS].replace("schema: #/$defs/Stamp", "page: letters#stamps")
+    (toy.root / LETTERS).write_text(text.replace("{wax: 7, ink: 1}", "{wax: green}"), "utf-8")
+    assert toy.run("generate").exit_code == 0
+
+
 def test_without_its_mark_an_answer_must_cite_what_is_there(toy: Toy, schema: str) -> None:
     toy.run("new", NEW, "--schema", schema, "--like", "2001-01-01")
     text = (toy.root / LETTERS).read_text("utf-8")

@@ -107,8 +107,11 @@ def test_no_yaml_gives_a_traceback(toy: Toy, schema: str, path: str, text: str |
             assert result.exit_code == 1
             assert path in result.output
             assert message in result.output
-        if result.exit_code:
+        if result.exit_code in (1, 2):
             assert everything(toy) == before
+        elif result.exit_code == 3:
+            assert everything(toy) != before
+            assert result.stderr.count("written; ") == 1
 
 
 @pytest.mark.parametrize(

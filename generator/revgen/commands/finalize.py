@@ -11,7 +11,7 @@ from ..editing.importing import Declared, ImportRefused, prepare_import
 from ..editing.inventory_files import declared_versions
 from ..writing import files
 from .import_schema import report_data, report_text
-from .options import Settings, found_by_lint, hint_at_remarks, problem_data, require_revision, stop, takes_settings
+from .options import Settings, found_by_lint, problem_data, require_revision, show_what_is_left, stop, takes_settings
 
 
 @click.command(name="finalize")
@@ -25,6 +25,9 @@ def command(settings: Settings, draft: str, revision: str, schema: BinaryIO, sou
 
     Its answers, marks, corrections and vectors go over; schema, source and pages are those of REVISION. Where the schema says something
     else than before, what rests on it is marked for review.
+
+    It ends with 0 where generate can go on; with 3 where all is written and has faults, which are listed and to be answered first; with 1
+    where it is refused, and nothing is changed.
 
     \b
     Examples:
@@ -59,5 +62,4 @@ def command(settings: Settings, draft: str, revision: str, schema: BinaryIO, sou
         *([f"to be looked at, since the schema says something else: {', '.join(made.marked)}"] if made.marked else []),
     ]
     settings.show(data, "\n".join(lines))
-    if not settings.as_json:
-        hint_at_remarks(problems)
+    show_what_is_left(settings, problems)

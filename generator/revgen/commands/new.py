@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-import sys
 from typing import BinaryIO
 
 import click
@@ -27,10 +26,9 @@ from .import_schema import report_data, report_text
 from .options import (
     Settings,
     found_by_lint,
-    hint_at_remarks,
     problem_data,
     require_revision,
-    show_problems,
+    show_what_is_left,
     stop,
     takes_settings,
 )
@@ -61,6 +59,9 @@ def command(
 
     What --answers does not have comes from --like, marked for review. Lint lists the marks; generate goes on, so that its diff can be
     read. Taking a mark away says that somebody has looked. What is found then, and how the schemas differ, is shown.
+
+    It ends with 0 where generate can go on; with 3 where all is written and has faults, which are listed and to be answered first; with 1
+    where it is refused, and nothing is written.
 
     \b
     Examples:
@@ -111,11 +112,7 @@ def command(
     if differences is not None:
         lines += ["", f"From {beside} to {revision}:", differences_text(schema_sections(differences))]
     settings.show(data, "\n".join(lines))
-    if not settings.as_json:
-        show_problems((problem for problem in problems if problem.degree == "fault"), to_error=True)
-        hint_at_remarks([problem for problem in problems if problem.degree != "fault"])
-    if any(problem.degree == "fault" for problem in problems):
-        sys.exit(1)
+    show_what_is_left(settings, problems)
 
 
 def _require_readable(root: pathlib.Path, revision: str) -> None:

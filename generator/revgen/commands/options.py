@@ -1,7 +1,7 @@
 """What every command takes, and how every command ends.
 
-Rule: exit 0 is fine, 1 is that something was found, 2 is wrong usage. Data goes to standard output, all else to standard error; with
-`--json` the data is one JSON document.
+Rule: exit 0 is fine, 1 is that something was found, and nothing in specs/ has changed, 2 is wrong usage, 3 is that specs/ was written and
+has faults now. Data goes to standard output, all else to standard error; with `--json` the data is one JSON document.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ..specification.loading import load_specification
 from ..vectors.files import marks
 
 _MARK = pathlib.PurePath("specs", "revisions.yaml")
+_WORK_LEFT = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,6 +125,21 @@ def found_by_lint(root: pathlib.Path) -> tuple[Problem, ...]:
         return (*load_specification(root).remarks, *waiting)
     except SpecificationError as error:
         return (*error.problems, *waiting)
+
+
+def show_what_is_left(settings: Settings, problems: collections.abc.Sequence[Problem]) -> None:
+    """After specs/ was written: show the faults that it has now, and end with 3 where there are any.
+
+    They are no refusal. What was written is where a person goes on from, so they say what is to be answered next.
+    """
+    faults = [problem for problem in problems if problem.degree == "fault"]
+    if not settings.as_json:
+        if faults:
+            click.echo(f"written; {counted(len(faults), 'thing')} to answer before generate:", err=True)
+            show_problems(faults, to_error=True)
+        hint_at_remarks([problem for problem in problems if problem.degree != "fault"])
+    if faults:
+        sys.exit(_WORK_LEFT)
 
 
 def hint_at_remarks(remarks: collections.abc.Sequence[Problem]) -> None:

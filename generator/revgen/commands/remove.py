@@ -12,10 +12,10 @@ from ..writing import files
 from .options import (
     Settings,
     found_by_lint,
-    hint_at_remarks,
     problem_data,
     require_revision,
     show_problems,
+    show_what_is_left,
     takes_settings,
 )
 
@@ -32,6 +32,9 @@ def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> Non
     """Take REVISION out of specs/: entry, schema, corrections and every answer.
 
     Choices, rules and macros that only it used stay; lint lists them, and generate goes on without them.
+
+    It ends with 0 where generate can go on; with 3 where it is out and the rest has faults, which are listed and to be answered first; with
+    1 where it is refused, and nothing is changed.
 
     \b
     Examples:
@@ -55,6 +58,5 @@ def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> Non
     data = {"changed": changed, "removed": removed, "problems": [problem_data(problem) for problem in problems]}
     settings.show(data, "\n".join(lines))
     if not settings.as_json:
-        marks = [problem for problem in problems if problem.degree == "mark"]
-        show_problems((problem for problem in problems if problem.degree != "mark"), to_error=True)
-        hint_at_remarks(marks)
+        show_problems((problem for problem in problems if problem.degree == "remark"), to_error=True)
+    show_what_is_left(settings, [problem for problem in problems if problem.degree != "remark"])
