@@ -47,6 +47,17 @@ def test_no_status_and_no_error_code_stands_in_the_runtime(path: pathlib.Path) -
     assert not statuses
 
 
+@pytest.mark.parametrize("path", files("tests/*/test_*.py"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_test_takes_names_from_a_module_that_several_folders_have(path: pathlib.Path) -> None:
+    # Which `conftest` it would be depends on what is collected first.
+    tree = ast.parse(path.read_text("utf-8"))
+    assert not [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and not node.level and node.module == "conftest"
+    ]
+
+
 _BLOCKED = """
 import importlib.abc, importlib.machinery, sys
 allowed = set(sys.stdlib_module_names) | {
