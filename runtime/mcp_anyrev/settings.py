@@ -75,6 +75,10 @@ class Limits:
             its bytes; a list of a thousand rows of fifty members has 51,000.
         nesting: the most objects and arrays within each other in the arguments of a call, the arguments themselves among them.
         body_seconds: how long the body of a request may take to arrive.
+        bodies_of_address: the most bodies that are arriving from one network address at once; further ones are refused. Those that have
+            come as soon as their heads are looked at do not count.
+        arriving_bytes_of_address: the most bytes that have come of these.
+        arriving_bytes: the most bytes that have come of all bodies that are arriving.
         call_seconds: how long a call may go on, whatever it waits for.
         batch_messages: the most messages in one frame, where a frame may hold several.
         session_bytes: the most that is kept of one session beside what handlers keep in it: what the client declared of itself, of which
@@ -102,6 +106,9 @@ class Limits:
     values: Count = 100_000
     nesting: Count = 32
     body_seconds: Seconds = 30
+    bodies_of_address: Count = 1_000
+    arriving_bytes_of_address: Count = 16 * 1024 * 1024
+    arriving_bytes: Count = 64 * 1024 * 1024
     call_seconds: Seconds = 3600
     batch_messages: Count = 100
     session_bytes: Count = 64 * 1024

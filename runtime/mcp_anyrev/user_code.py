@@ -46,7 +46,7 @@ async def awaited(work: Awaitable[Result], otherwise: Callable[[Exception], Resu
     except BaseException as error:
         if isinstance(error, GeneratorExit) and _current_task() is None:
             raise  # nobody waits any longer, and this is only put away
-        return otherwise(_contained(error))
+        return otherwise(contained(error))
 
 
 def called(function: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
@@ -54,7 +54,7 @@ def called(function: Callable[[], Result], otherwise: Callable[[Exception], Resu
     try:
         return function()
     except BaseException as error:
-        return otherwise(_contained(error))
+        return otherwise(contained(error))
 
 
 def raised(error: Exception) -> NoReturn:
@@ -71,8 +71,8 @@ def causes(error: Exception) -> Iterator[Exception]:
         yield error
 
 
-def _contained(error: BaseException) -> Exception:
-    """What the application raised, as something that ends nothing but what it was run for.
+def contained(error: BaseException) -> Exception:
+    """What the application raised, as something that ends nothing but what it was run for; `awaited` and `called` make it that.
 
     Raises:
         BaseException: it is not the application's.
@@ -83,9 +83,9 @@ def _contained(error: BaseException) -> Exception:
         return _contained_group(error)
     if _is_not_the_applications(error):
         raise error
-    contained = Contained(f"{type(error).__name__} was raised")
-    contained.__cause__ = error
-    return contained
+    made = Contained(f"{type(error).__name__} was raised")
+    made.__cause__ = error
+    return made
 
 
 def _contained_group(group: BaseExceptionGroup[BaseException]) -> Exception:
@@ -94,7 +94,7 @@ def _contained_group(group: BaseExceptionGroup[BaseException]) -> Exception:
         for error in _members(group):
             if isinstance(error, passing) and _is_not_the_applications(error):
                 raise error from None
-    return ExceptionGroup(group.message, [_contained(error) for error in group.exceptions])
+    return ExceptionGroup(group.message, [contained(error) for error in group.exceptions])
 
 
 def _members(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:

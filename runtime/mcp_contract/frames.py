@@ -1,7 +1,8 @@
 """What is common to every message of every revision: JSON-RPC 2.0.
 
-Rule: only what JSON-RPC itself demands is checked here; what a method demands, a validator checks.
-Specification: basic/index#messages
+Rule: only what JSON-RPC itself demands is checked here, and that what names something is short; what a method demands, a validator
+checks.
+Specification: basic/index#messages, basic/patterns/progress#progress-flow
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from mcp_contract.header_values import decode_header_value
 from mcp_contract.messages import Json, JsonObject
 
 LONGEST_IDENTIFIER = 1_024
-"""How many letters an id has at most: it is kept while its request waits, and repeated."""
+"""How many letters an id or a progress token has at most: it is kept while its request waits, and repeated."""
+
+_PROGRESS_TOKEN = "progressToken"
 
 
 def as_message(payload: Json, null_id: bool) -> JsonObject:
@@ -41,8 +44,12 @@ def as_message(payload: Json, null_id: bool) -> JsonObject:
     if "method" in payload:
         if not isinstance(payload["method"], str):
             raise InvalidRequest(f"method is text; this is {_named(payload['method'])}")
-        if not isinstance(payload.get("params", {}), dict):
-            raise InvalidRequest(f"params is an object; this is {_named(payload['params'])}")
+        params = payload.get("params", {})
+        if not isinstance(params, dict):
+            raise InvalidRequest(f"params is an object; this is {_named(params)}")
+        meta = params.get("_meta")
+        if isinstance(meta, dict) and isinstance(token := meta.get(_PROGRESS_TOKEN), str) and not is_identifier(token):
+            raise InvalidRequest(f"{_PROGRESS_TOKEN} is text of at most {LONGEST_IDENTIFIER} letters, or a number")
         return payload
     if "id" not in payload and "error" not in payload:
         raise InvalidRequest("a message has a method, or an id with a result or an error")

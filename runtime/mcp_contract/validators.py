@@ -77,6 +77,10 @@ class Validators:
         return built
 
 
+_MOST_READ = 1_000
+"""Of how many faults pydantic is asked for the words: it makes those of all of them, or of none."""
+
+
 def describe(error: ValidationError, value: Json, limit: int = 5) -> str:
     """What is wrong, member by member, without the values that were sent.
 
@@ -86,8 +90,12 @@ def describe(error: ValidationError, value: Json, limit: int = 5) -> str:
         limit: how many members are named.
 
     Returns:
-        One line such as `/params/name: Field required; /params/uri: Input should be a valid string`.
+        One line such as `/params/name: Field required; /params/uri: Input should be a valid string`; of too many faults, how many.
     """
+    if error.error_count() > _MOST_READ:
+        return (
+            f"{error.error_count()} members do not fit, which are too many to name; correct one and try with that alone"
+        )
     found = error.errors(include_url=False, include_context=False, include_input=False)
     parts = [f"{pointer(_steps(one, value))}: {one['msg']}" for one in found[:limit]]
     if len(found) > limit:

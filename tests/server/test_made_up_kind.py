@@ -235,3 +235,40 @@ def test_it_is_included_changed_and_removed_like_any_other() -> None:
     assert told == ["recipes", "recipes"] and "k.soup" not in outer.parts(RECIPES)
     with pytest.raises(RegistrationError, match=r"^recipe 'stew': there is one of this name already$"):
         inner.add(RECIPES, inner.parts(RECIPES)["stew"])
+
+
+class Ending(BaseException):
+    """Ends whatever does not hold it."""
+
+
+@pytest.mark.parametrize("where", ["check_params", "use", "label", "offered", "index"])
+@pytest.mark.parametrize("fault", [SystemExit(2), KeyboardInterrupt(), asyncio.CancelledError(), Ending()], ids=repr)
+async def test_whatever_it_raises_ends_nothing(
+    result_adapter: Adapter, binding: str, monkeypatch: pytest.MonkeyPatch, where: str, fault: BaseException
+) -> None:
+    """A kind is code of the application like any other."""
+    if not result_adapter.declares_extensions:
+        pytest.skip("it has no extensions")
+
+    def fail(*_: Any) -> Any:
+        raise fault
+
+    made = kitchen()
+
+    async def burnt() -> str:
+        raise RuntimeError("it is burnt")
+
+    recipe(made, burnt)
+    async with serving(made, settings(), binding) as url, Guest(url, result_adapter) as guest:
+        with monkeypatch.context() as patch:
+            patch.setattr(Cooking if where == "label" else Recipes, where, property(fail) if where == "label" else fail)
+            if where in ("offered", "index"):
+
+                async def toast() -> str:
+                    return "toast"
+
+                recipe(made, toast)  # so that what is offered is made again
+            reply = await guest.call("recipes/cook", {"name": "burnt"})
+            assert reply.error["code"] == result_adapter.error_codes["internal_error"]
+        cooked = await guest.call("recipes/cook", {"name": "soup", "arguments": {"persons": 2}})
+        assert cooked.result["dish"] == "soup for 2"

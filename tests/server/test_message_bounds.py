@@ -10,18 +10,19 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
-from mcp_anyrev import Limits, Registry, Settings
+from mcp_anyrev import Exchange, Limits, Registry, Settings
 from mcp_anyrev.declaring.model_schemas import schema_of
 from mcp_anyrev.extent import deeper_than, holds_at_most
 from mcp_anyrev.messages import LONGEST_INTEGER, parse
 from mcp_anyrev.schemas import JsonValidator
 from mcp_contract import ParseError, ProtocolError
+from mcp_contract.frames import LONGEST_IDENTIFIER
 from mcp_revisions.protocol import Adapter
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 from raw_client import RawClient, serving
 
 FEW = Limits(values=1_000)
@@ -38,6 +39,15 @@ class Branch(BaseModel):
     inner: list[Leaf]
 
 
+def _even(number: int) -> int:
+    if number % 2:
+        raise ValueError("an even number is wanted")
+    return number
+
+
+Even = Annotated[int, AfterValidator(_even)]
+
+
 def registry() -> Registry:
     made = Registry("bounded", "1.0")
 
@@ -52,6 +62,15 @@ def registry() -> Registry:
     @made.tool
     async def numbers(numbers: set[int]) -> str:
         return "taken"
+
+    @made.tool
+    async def even(numbers: list[Even]) -> str:
+        return "taken"
+
+    @made.tool
+    async def far(ex: Exchange) -> str:
+        await ex.progress(1)
+        return "arrived"
 
     @made.prompt
     async def words(one: str = "") -> str:
@@ -265,3 +284,31 @@ async def test_a_header_of_any_bytes_is_refused_in_few_words(adapter: Adapter, b
         writer.close()
         assert answer.startswith(b"HTTP/1.1 400 ") and len(answer) < 3_000
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["id"] == 1
+
+
+async def test_what_a_model_finds_wrong_is_told_in_few_words_and_little_time(adapter: Adapter) -> None:
+    """What the schema does not say, only the model finds; pydantic would word each of its faults."""
+    async with serving(registry()) as url, RawClient(url, adapter) as client:
+        reply = await client.tool("even", {"numbers": [2, 4, 5, 7]})
+        assert reply.result["isError"] and "/numbers/2: Value error, an even number is wanted; /numbers/3" in reply.text
+        reply = await client.tool("even", {"numbers": [1] * 90_000})
+        assert reply.result["isError"] and "90000 members do not fit" in reply.text
+        assert (await client.tool("even", {"numbers": [2]})).text == "taken"
+
+
+async def test_a_progress_token_is_as_short_as_an_id(adapter: Adapter, binding: str) -> None:
+    """It is repeated in every message of the progress."""
+    async with serving(registry(), None, binding) as url, RawClient(url, adapter) as client:
+        request = client.request("tools/call", {"name": "far", "arguments": {}})
+
+        def with_token(token: Any) -> dict[str, Any]:
+            params = request["params"]
+            return {**request, "params": {**params, "_meta": {**params.get("_meta", {}), "progressToken": token}}}
+
+        for token in (LONG, "x" * (LONGEST_IDENTIFIER + 1)):
+            reply = await client.post(with_token(token))
+            assert reply.error["code"] == adapter.error_codes["invalid_request"]
+            assert "progressToken" in reply.error["message"] and not reply.earlier
+        for token in ("x" * LONGEST_IDENTIFIER, 7):
+            reply = await client.post(with_token(token))
+            assert reply.text == "arrived" and reply.earlier[0]["params"]["progressToken"] == token

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from mcp_anyrev.storage.guarded import GuardedHub, GuardedStore
+from mcp_anyrev.server.guarded_storage import GuardedHub, GuardedStore
 from mcp_anyrev.storage.keys import key, new_name
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_anyrev.storage.protocols import Hub, SessionStore
@@ -55,7 +55,23 @@ class Failing:
         return fail
 
 
-FAULTS = [OSError("refused"), KeyError("x"), TimeoutError(), asyncio.CancelledError(), ConnectionResetError(), None]
+class Ending(BaseException):
+    """Ends whatever does not hold it."""
+
+
+FAULTS = [
+    OSError("refused"),
+    KeyError("x"),
+    TimeoutError(),
+    asyncio.CancelledError(),
+    ConnectionResetError(),
+    SystemExit(2),
+    KeyboardInterrupt(),
+    GeneratorExit(),
+    Ending("refused"),
+    BaseExceptionGroup("refused", [SystemExit(1)]),
+    None,
+]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=repr)

@@ -28,6 +28,11 @@ class Amount:
         return self.count >= self._most or self.bytes >= self._most_bytes
 
     @property
+    def crowded(self) -> bool:
+        """Are there more bytes than there may be?"""
+        return self.bytes > self._most_bytes
+
+    @property
     def overflowing(self) -> bool:
         """Are there more than twice as many bytes as there may be?"""
         return self.bytes > 2 * self._most_bytes
@@ -35,6 +40,10 @@ class Amount:
     def add(self, size: int) -> None:
         """One more."""
         self.count += 1
+        self.bytes += size
+
+    def grow(self, size: int) -> None:
+        """One of those that there are has so many more bytes."""
         self.bytes += size
 
     def remove(self, size: int) -> None:

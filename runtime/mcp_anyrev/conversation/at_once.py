@@ -5,7 +5,6 @@ Rule: a coroutine is run up to its first wait right here; only one that does wai
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Coroutine, Generator
 from typing import Any, Generic, TypeVar
 
@@ -43,22 +42,3 @@ class Resumed(Generic[Result]):
         except StopIteration as finished:
             result: Result = finished.value
             return result
-
-
-async def bounded(work: Coroutine[Any, Any, Result], seconds: float) -> Result:
-    """The result of a coroutine that may wait only so long.
-
-    Args:
-        work: the coroutine.
-        seconds: the bound.
-
-    Raises:
-        TimeoutError: it is over.
-    """
-    try:
-        waited_for = work.send(None)
-    except StopIteration as finished:
-        result: Result = finished.value
-        return result
-    async with asyncio.timeout(seconds):
-        return await Resumed(work, waited_for)

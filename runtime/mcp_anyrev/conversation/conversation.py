@@ -22,6 +22,7 @@ from mcp_anyrev.conversation.outcomes import Failure, Outcome, Prepared, Respons
 from mcp_anyrev.conversation.requests import GivenUp, Request
 from mcp_anyrev.messages import error_message, result_message
 from mcp_anyrev.principal import Principal, name_of, owner_of
+from mcp_anyrev.user_code import contained
 
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.in_flight import InFlight, Peer
@@ -250,8 +251,8 @@ class Conversation:
             waited_for = work.send(None)
         except StopIteration as finished:
             outcome = finished.value
-        except Exception as error:
-            outcome = _failure(request, error)
+        except BaseException as error:  # kinds of things, and what stands around them, may be the application's
+            outcome = _failure(request, contained(error))
         else:
             outcome = await self._attend(request, work, waited_for)
         request.open = False
@@ -272,8 +273,10 @@ class Conversation:
         except asyncio.CancelledError:
             if not request.was_cancelled():
                 raise
-        except Exception as error:
-            outcome = _failure(request, error)
+        except GeneratorExit:
+            raise  # nobody waits any longer, and this is only put away
+        except BaseException as error:
+            outcome = _failure(request, contained(error))
         finally:
             in_flight.remove(request)
             self._requests.remove(request)

@@ -49,6 +49,7 @@ class HttpRequest(Protocol):
 
         Raises:
             TooLarge: it is larger than `Limits.body_bytes`; no more of it is read.
+            Busy: too much is arriving already, from this address or at all.
             InvalidRequest: it came too late, or is no body of its coding.
             ConnectionError: nobody is there.
         """

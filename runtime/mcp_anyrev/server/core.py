@@ -31,12 +31,12 @@ from mcp_anyrev.declaring.threads import Threads
 from mcp_anyrev.principal import Principal, name_of, scopes_of
 from mcp_anyrev.server.asking.attempts import Attempts
 from mcp_anyrev.server.audience import ENDED, Audience
+from mcp_anyrev.server.guarded_storage import GuardedHub, GuardedStore
 from mcp_anyrev.server.methods import Method, Methods
 from mcp_anyrev.server.offers import Offer, announced
 from mcp_anyrev.server.quota import Quota
 from mcp_anyrev.server.subscriptions import Subscriptions
 from mcp_anyrev.settings import Settings
-from mcp_anyrev.storage.guarded import GuardedHub, GuardedStore
 from mcp_anyrev.storage.keys import key
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_anyrev.storage.protocols import Hub, SessionStore

@@ -32,11 +32,11 @@ def routes(server: Server, addresses: Mapping[str, Handle]) -> list[web.RouteDef
 
 
 def _handler(server: Server, handle: Handle, departures: Departures) -> Handler:
-    limits = server.settings.limits
+    bodies = server.bodies
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         if server.fresh:
             await server.start_for_request()
-        return await answered(Request(request, limits, departures), handle)
+        return await answered(Request(request, bodies, departures), handle)
 
     return answer

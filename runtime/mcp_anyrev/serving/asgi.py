@@ -54,7 +54,6 @@ class Application:
         self._server = server
         self._addresses = addresses
         self._otherwise = otherwise
-        self._limits = server.settings.limits
         self._answering = 0
         self._ending: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -78,7 +77,7 @@ class Application:
         handle = self._addresses.get(own_path(scope), self._otherwise) if self._addresses else self._otherwise
         self._answering += 1
         try:
-            await answer(Request(scope, receive, send, self._limits), handle)
+            await answer(Request(scope, receive, send, self._server.bodies), handle)
         finally:
             self._answering -= 1
 

@@ -21,6 +21,7 @@ from mcp_anyrev.http.http_sse import HttpSse
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.server.core import Core
 from mcp_anyrev.settings import Settings
+from mcp_anyrev.transports.bodies import Bodies
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -47,6 +48,8 @@ class Server:
     def __init__(self, registry: Registry, settings: Settings | None = None) -> None:
         self._core = Core(registry, settings or Settings())
         self._endpoint = Endpoint(self._core)
+        self.bodies = Bodies(self._core.settings.limits)
+        """Those that are arriving, at whichever address."""
         self._starting: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self.fresh = True

@@ -7,16 +7,15 @@ Specification: basic/transports/streamable-http#sending-messages
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import ContentEncodingError
-from mcp_contract import InvalidRequest, TooLarge
+from mcp_contract import InvalidRequest
 
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.request import NO_HEADERS, HttpRequest, HttpResponse
-from mcp_anyrev.settings import Limits
+from mcp_anyrev.transports.bodies import Bodies
 from mcp_anyrev.transports.departures import Departures
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
@@ -44,19 +43,19 @@ class Request:
 
     Args:
         request: the request, as aiohttp has it.
-        limits: what one client may use up.
+        bodies: those that are arriving, of the server.
         departures: notices that clients have gone.
     """
 
-    __slots__ = ("_departures", "_limits", "_request", "head", "more", "response")
+    __slots__ = ("_bodies", "_departures", "_request", "head", "more", "response")
 
-    def __init__(self, request: web.BaseRequest, limits: Limits, departures: Departures) -> None:
+    def __init__(self, request: web.BaseRequest, bodies: Bodies, departures: Departures) -> None:
         query = request.raw_path.partition("?")[2]
         self.head = Head(request.method, request.path, query, request.headers, request.remote)
         self.more = NO_HEADERS
         self.response: web.StreamResponse | None = None
         self._request = request
-        self._limits = limits
+        self._bodies = bodies
         self._departures = departures
 
     @property
@@ -72,19 +71,16 @@ class Request:
 
     async def body(self) -> bytes:
         """See `HttpRequest.body`."""
-        request, limit = self._request, self._limits.body_bytes
+        request = self._request
         length = request.content_length
         if length is not None and "content-encoding" not in request.headers:
-            if length > limit:
-                raise _too_large(limit)
+            if length > self._bodies.most_bytes:
+                raise self._bodies.too_large()
             if request.content.is_eof():
                 return await request.content.read()
         await _ask_for_body(request)
         try:
-            async with asyncio.timeout(self._limits.body_seconds):
-                return await _pieces(request, limit)
-        except TimeoutError:
-            raise InvalidRequest(f"the body did not arrive within {self._limits.body_seconds:g} s") from None
+            return await self._bodies.arrived(request.content.iter_any(), self.head.peer)
         except (ContentEncodingError, web.RequestPayloadError):
             raise InvalidRequest("the body is none of its coding") from None
 
@@ -120,17 +116,3 @@ async def _ask_for_body(request: web.BaseRequest) -> None:
     if request.version >= HttpVersion11 and request.headers.get("expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0  # no answer has been begun by that
-
-
-async def _pieces(request: web.BaseRequest, limit: int) -> bytes:
-    pieces, size = [], 0
-    async for piece in request.content.iter_any():
-        size += len(piece)
-        if size > limit:
-            raise _too_large(limit)
-        pieces.append(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-
-def _too_large(limit: int) -> TooLarge:
-    return TooLarge(f"the body is larger than {limit} bytes")

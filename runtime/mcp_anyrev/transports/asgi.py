@@ -6,17 +6,16 @@ Specification: basic/transports/streamable-http#sending-messages
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
-from mcp_contract import InvalidRequest, TooLarge
 from multidict import CIMultiDict
 
-from mcp_anyrev.conversation.at_once import bounded
+from mcp_anyrev.conversation.at_once import Resumed
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.request import NO_HEADERS, HttpRequest, HttpResponse
 from mcp_anyrev.http.responses import JSON_HEADERS
-from mcp_anyrev.settings import Limits
+from mcp_anyrev.transports.bodies import Bodies
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -56,12 +55,12 @@ class Request:
         scope: the head of the request, as ASGI has it.
         receive: gives the body piece by piece, and says that the client has gone.
         send: takes the answer.
-        limits: what one client may use up.
+        bodies: those that are arriving, of the server.
     """
 
-    __slots__ = ("_limits", "_open", "_receive", "head", "more", "opened", "send")
+    __slots__ = ("_bodies", "_open", "_receive", "head", "more", "opened", "send")
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, limits: Limits) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, bodies: Bodies) -> None:
         fields: CIMultiDict[str] = CIMultiDict()
         for name, value in scope["headers"]:
             fields.add(name.decode("latin-1"), value.decode("latin-1"))
@@ -75,19 +74,25 @@ class Request:
         self.more = NO_HEADERS
         self.send = send
         self._receive = receive
-        self._limits = limits
+        self._bodies = bodies
         self._open = False
         self.opened = False
 
     async def body(self) -> bytes:
         """See `HttpRequest.body`."""
-        length = self.head.headers.get("content-length", "")
-        if length.isdecimal() and int(length[:_MOST_DIGITS]) > self._limits.body_bytes:
-            raise _too_large(self._limits.body_bytes)
+        bodies, length = self._bodies, self.head.headers.get("content-length", "")
+        if length.isdecimal() and int(length[:_MOST_DIGITS]) > bodies.most_bytes:
+            raise bodies.too_large()
+        first = self._received()
         try:
-            return await bounded(self._pieces(), self._limits.body_seconds)
-        except TimeoutError:
-            raise InvalidRequest(f"the body did not arrive within {self._limits.body_seconds:g} s") from None
+            waited_for = first.send(None)
+        except StopIteration as finished:
+            message: Message = finished.value
+            body: bytes = message.get("body", b"")
+            if len(body) <= bodies.most_bytes and not message.get("more_body") and message["type"] == "http.request":
+                return body
+            return await bodies.arrived(self._pieces(message), self.head.peer)
+        return await bodies.arrived(self._pieces(Resumed(first, waited_for)), self.head.peer)
 
     async def open(self, status: int, headers: Mapping[str, str]) -> None:
         """See `HttpRequest.open`."""
@@ -110,24 +115,17 @@ class Request:
             self._open = False
             await self.send({"type": "http.response.body", "body": b""})
 
-    async def _pieces(self) -> bytes:
-        limit, size = self._limits.body_bytes, 0
-        pieces = []
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise ConnectionResetError
-            piece = message.get("body", b"")
-            size += len(piece)
-            if size > limit:
-                raise _too_large(limit)
-            pieces.append(piece)
+    async def _received(self) -> Message:
+        return await self._receive()
+
+    async def _pieces(self, first: Message | Resumed[Message]) -> AsyncIterator[bytes]:
+        message = await first if isinstance(first, Resumed) else first
+        while message["type"] != "http.disconnect":
+            yield message.get("body", b"")
             if not message.get("more_body", False):
-                return pieces[0] if len(pieces) == 1 else b"".join(pieces)
-
-
-def _too_large(limit: int) -> TooLarge:
-    return TooLarge(f"the body is larger than {limit} bytes")
+                return
+            message = await self._receive()
+        raise ConnectionResetError
 
 
 def _field_lines(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

@@ -15,6 +15,7 @@ from mcp_contract import Busy, Unavailable
 
 from mcp_anyrev.storage.keys import Key
 from mcp_anyrev.storage.protocols import Hub, Reading, SessionStore, Stored
+from mcp_anyrev.user_code import awaited, raised
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -99,17 +100,15 @@ async def _answered(
         Busy: as the protocols have it.
         Unavailable: the same, or it failed, or has not answered in time.
     """
+
+    async def asked() -> Given:
+        return await ask(*args, **named)
+
     try:
         async with asyncio.timeout(seconds):
-            return await ask(*args, **named)
+            return await awaited(asked(), raised)
     except (Busy, Unavailable):
         raise
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        reason: BaseException = error  # nobody has asked for it
-    except Exception as error:
-        reason = error
-    log.error("what the workers share does not answer", exc_info=reason)
+    except Exception:
+        log.exception("what the workers share does not answer")
     raise Unavailable("what the workers of this server share cannot be reached now")

@@ -1,0 +1,97 @@
+"""Bodies that are still arriving, bounded each and all together, for every transport.
+
+Rule: the only place that puts a body together. What is there at once needs no place among those that are waited for. Nobody knows yet
+who sends one, or what it will be for, so it counts against the network address that it comes from. What has come is kept as bytes in
+one piece, so that a body that comes byte by byte takes no more room than another.
+Specification: basic/transports/streamable-http#sending-messages
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+
+from mcp_contract import Busy, InvalidRequest, TooLarge
+
+from mcp_anyrev.conversation.amounts import Amount
+from mcp_anyrev.principal import owner_of
+from mcp_anyrev.settings import Limits
+
+
+class Bodies:
+    """The bodies that are arriving at one server.
+
+    Args:
+        limits: how large one is, how long it may take, and how much there may be of them.
+
+    Attributes:
+        most_bytes: how large one may be.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.most_bytes = limits.body_bytes
+        self._limits = limits
+        self._all = Amount(sys.maxsize, limits.arriving_bytes)
+        self._addresses: dict[str, Amount] = {}
+
+    @property
+    def arriving(self) -> int:
+        """How many are arriving."""
+        return self._all.count
+
+    def too_large(self) -> TooLarge:
+        """What a larger one is refused with."""
+        return TooLarge(f"the body is larger than {self.most_bytes} bytes")
+
+    async def arrived(self, pieces: AsyncIterator[bytes], peer: str | None) -> bytes:
+        """A whole body.
+
+        Args:
+            pieces: gives what comes of it.
+            peer: the network address that it comes from; see `Head.peer`.
+
+        Raises:
+            Busy: too many, or too large ones, are arriving from the address, or at all.
+            TooLarge: it is larger than `Limits.body_bytes`; no more of it is read.
+            InvalidRequest: it came too late.
+        """
+        body, seconds = bytearray(), self._limits.body_seconds
+        with self._one_more(owner_of(None, peer), body) as own:
+            try:
+                async with asyncio.timeout(seconds):
+                    async for piece in pieces:
+                        body += piece
+                        own.grow(len(piece))
+                        self._all.grow(len(piece))
+                        if len(body) > self.most_bytes:
+                            raise self.too_large()
+                        if own.crowded or self._all.crowded:
+                            raise _busy()
+            except TimeoutError:
+                raise InvalidRequest(f"the body did not arrive within {seconds:g} s") from None
+            return bytes(body)
+
+    @contextmanager
+    def _one_more(self, address: str, body: bytearray) -> Iterator[Amount]:
+        """Count a body, and what has come of it, for as long as the block runs."""
+        own = self._addresses.get(address)
+        if own is None:
+            own = Amount(self._limits.bodies_of_address, self._limits.arriving_bytes_of_address)
+        if own.full or self._all.full:
+            raise _busy()
+        self._addresses[address] = own
+        own.add(0)
+        self._all.add(0)
+        try:
+            yield own
+        finally:
+            own.remove(len(body))
+            self._all.remove(len(body))
+            if not own.count:
+                del self._addresses[address]
+
+
+def _busy() -> Busy:
+    return Busy("too much is arriving at once already; send it again once that has come")
