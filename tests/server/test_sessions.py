@@ -176,3 +176,18 @@ async def test_a_modern_request_takes_nothing_from_a_session(result_adapter: Ada
     ):
         reply = await client.tool("gate", change={older.session_header or "": old.session})
         assert reply.error["code"] == result_adapter.error_codes["missing_client_capability"]
+
+
+async def test_a_session_in_which_a_call_waits_is_in_use(session_adapter: Adapter, binding: str) -> None:
+    """No stream is open while it waits, which would keep the session in use as well."""
+    made = registry()
+
+    @made.tool
+    async def waits() -> str:
+        await asyncio.sleep(1)
+        return "waited"
+
+    settings = Settings(session_ttl_seconds=0.4, head_delay_seconds=5)
+    async with serving(made, settings, binding) as url, RawClient(url, session_adapter) as client:
+        assert (await client.tool("waits")).text == "waited"
+        assert (await client.tool("plain")).text == "fine"

@@ -14,12 +14,13 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mcp_contract import InvalidRequest, Json, JsonObject
+from mcp_contract import InvalidRequest, Json, JsonObject, Unavailable
 
 from mcp_anyrev.conversation.amounts import Amount
 from mcp_anyrev.conversation.bus import MISSED
 from mcp_anyrev.conversation.requests import GivenUp, Request
 from mcp_anyrev.conversation.sessions import SESSION
+from mcp_anyrev.storage.protocols import IN_USE_SECONDS
 
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.bus import Bus
@@ -54,10 +55,14 @@ class InFlight:
     Args:
         bus: reaches the other workers.
         limits: after how long a request of a peer is given up, and how many may wait.
+        session_ttl: for how many seconds an unused session is kept; one in which a request waits is in use.
     """
 
-    def __init__(self, bus: Bus, limits: Limits) -> None:
+    def __init__(self, bus: Bus, limits: Limits, session_ttl: float) -> None:
         self._bus = bus
+        self._use_again = min(session_ttl / 4, IN_USE_SECONDS / 4)
+        self._next_use: asyncio.TimerHandle | None = None
+        self._using: asyncio.Task[None] | None = None
         self._limits = limits
         self._all = Amount(sys.maxsize, limits.call_bytes)
         self._owners: dict[str, Amount] = {}
@@ -82,6 +87,8 @@ class InFlight:
         self._requests.add(request)
         if not request.endless:  # one that is, is a stream, and counted as such
             self._count(request)
+        if self._next_use is None:
+            self._next_use = asyncio.get_running_loop().call_later(self._use_again, self._use_sessions)
         scope = request.conversation.scope
         if scope is not None:
             self._named[scope, request.identifier] = request
@@ -96,7 +103,12 @@ class InFlight:
         named = request.conversation.scope, request.identifier
         if self._named.get(named) is request:
             del self._named[named]
-        if not self._requests and self._idle is not None and not self._idle.done():
+        if self._requests:
+            return
+        if self._next_use is not None:
+            self._next_use.cancel()
+            self._next_use = None
+        if self._idle is not None and not self._idle.done():
             self._idle.set_result(None)
 
     async def cancel(self, scope: str, identifier: Json) -> None:
@@ -171,6 +183,13 @@ class InFlight:
         if worker != self._bus.worker:
             await self._bus.say_to(worker, {RESPONSE: [*peer, message]})
 
+    def _use_sessions(self) -> None:
+        """Have the sessions in which requests wait be in use, now and again after a while."""
+        self._next_use = asyncio.get_running_loop().call_later(self._use_again, self._use_sessions)
+        sessions = {one.name: one for request in self._requests if (one := request.conversation.session) is not None}
+        if sessions and (self._using is None or self._using.done()):
+            self._using = asyncio.ensure_future(_use(list(sessions.values())))
+
     def _count(self, request: Request) -> None:
         """Count a request among those of its sender; it is given up where these are too many."""
         size, owner = request.conversation.size, request.conversation.owner
@@ -224,3 +243,11 @@ class InFlight:
         if self._requests:
             self._idle = asyncio.get_running_loop().create_future()
             await asyncio.wait((self._idle,), timeout=seconds)
+
+
+async def _use(sessions: list[Session]) -> None:
+    for session in sessions:
+        try:
+            await session.now()
+        except Unavailable as reason:
+            log.warning("a session in which a request waits may be taken to be unused: %s", reason)

@@ -77,7 +77,7 @@ class Core:
         self.hub = _hub(settings)
         self.sessions = Sessions(self.store, settings.session_ttl_seconds, limits.session_bytes)
         self.bus = Bus(self.hub, registry.name)
-        self.in_flight = InFlight(self.bus, limits)
+        self.in_flight = InFlight(self.bus, limits, settings.session_ttl_seconds)
         self.quota = Quota(limits.streams_of_principal)
         self.audience = Audience(
             self.bus, self.sessions, self.adapters.by_version, registry, self.offer, settings.session_ttl_seconds
