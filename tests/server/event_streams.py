@@ -104,7 +104,8 @@ class EventStream:
 @contextlib.asynccontextmanager
 async def listening(client: RawClient, last_event: str | None = None, **headers: str) -> AsyncIterator[EventStream]:
     """A stream opened by GET."""
-    sent = {"Accept": "text/event-stream", **client.headers({"method": "ping", "params": {}}), **headers}
+    own = client.headers({"method": "ping", "params": {}})
+    sent = {"Accept": "text/event-stream", **own, **client.extra, **headers}
     if last_event is not None:
         sent["Last-Event-ID"] = last_event
     async with client.http.get(client.url, headers=sent) as response:
@@ -119,6 +120,7 @@ async def posting(client: RawClient, method: str, params: dict[str, Any], **chan
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
         **client.headers(message),
+        **client.extra,
     }
     async with client.http.post(client.url, data=json.dumps(message).encode(), headers=headers) as response:
         yield EventStream(response, client.adapter.version, method)

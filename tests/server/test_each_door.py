@@ -78,7 +78,7 @@ async def test_no_method_gets_past_host_and_origin_at_any_address(binding: str) 
 
 
 def test_names_are_judged_by_both_lists() -> None:
-    names = HostsAndOrigins(["a.example"], ["b.example"])
+    names = HostsAndOrigins(hosts=["a.example"], origins=["b.example"])
     names.check({"host": "a.example", "origin": "https://b.example"})
     for wrong in ({"host": "b.example"}, {"host": "a.example", "origin": "https://a.example"}, {}):
         with pytest.raises(Exception, match="header names"):

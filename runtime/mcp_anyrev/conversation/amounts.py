@@ -16,7 +16,7 @@ class Amount:
 
     __slots__ = ("_most", "_most_bytes", "bytes", "count")
 
-    def __init__(self, most: int, most_bytes: int) -> None:
+    def __init__(self, *, most: int, most_bytes: int) -> None:
         self._most = most
         self._most_bytes = most_bytes
         self.count = 0

@@ -64,7 +64,7 @@ class InFlight:
         self._next_use: asyncio.TimerHandle | None = None
         self._using: asyncio.Task[None] | None = None
         self._limits = limits
-        self._all = Amount(sys.maxsize, limits.call_bytes)
+        self._all = Amount(most=sys.maxsize, most_bytes=limits.call_bytes)
         self._owners: dict[str, Amount] = {}
         self._requests: set[Request] = set()
         self._named: dict[tuple[str | None, Json], Request] = {}
@@ -195,7 +195,9 @@ class InFlight:
         size, owner = request.conversation.size, request.conversation.owner
         own = self._owners.get(owner)
         if own is None:
-            own = self._owners[owner] = Amount(self._limits.calls_of_principal, self._limits.call_bytes_of_principal)
+            own = self._owners[owner] = Amount(
+                most=self._limits.calls_of_principal, most_bytes=self._limits.call_bytes_of_principal
+            )
         if own.full or self._all.full:
             request.give_up(GivenUp.CROWDED)
         request.owner = owner

@@ -117,7 +117,7 @@ class Queue:
             return
         if self._messages is None:
             self._messages, self._same = deque(), set()
-            self._amount = Amount(self._limits.queue, self._limits.queue_bytes)
+            self._amount = Amount(most=self._limits.queue, most_bytes=self._limits.queue_bytes)
         if same is not None and self._same is not None:
             if same in self._same:
                 return

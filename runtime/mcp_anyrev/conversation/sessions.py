@@ -115,7 +115,7 @@ class Sessions:
         most: how many bytes are kept of one, beside what handlers keep in it.
     """
 
-    def __init__(self, store: SessionStore, ttl: float, most: int) -> None:
+    def __init__(self, store: SessionStore, *, ttl: float, most: int) -> None:
         self._store = store
         self._ttl = ttl
         self._most = most

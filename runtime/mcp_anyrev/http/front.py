@@ -42,7 +42,7 @@ class Front:
     def __init__(self, core: Core) -> None:
         settings = core.settings
         self._core = core
-        self._names = HostsAndOrigins(settings.allowed_hosts, settings.allowed_origins)
+        self._names = HostsAndOrigins(hosts=settings.allowed_hosts, origins=settings.allowed_origins)
         self._recognise = None if settings.principal is None else Recognition(settings.principal, core.recognising)
         self._resource = settings.protected_resource
         self.responses = Responses(self._resource)

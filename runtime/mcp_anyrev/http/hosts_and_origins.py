@@ -22,7 +22,7 @@ class HostsAndOrigins:
         origins: the same, or `scheme://name:port`.
     """
 
-    def __init__(self, hosts: Sequence[str], origins: Sequence[str]) -> None:
+    def __init__(self, *, hosts: Sequence[str], origins: Sequence[str]) -> None:
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(origin.lower() for origin in origins)
         self._fitting_hosts: set[str] = set()

@@ -127,9 +127,9 @@ class Stream:
         self._patience = patience
         self._waiting: deque[tuple[bytes, str | None]] = deque()
         self._same: set[str] = set()
-        self._waiting_amount = Amount(limits.queue, limits.queue_bytes)
+        self._waiting_amount = Amount(most=limits.queue, most_bytes=limits.queue_bytes)
         self._unread: dict[str, int] = {}
-        self._unread_amount = Amount(limits.queue, limits.queue_bytes)
+        self._unread_amount = Amount(most=limits.queue, most_bytes=limits.queue_bytes)
         self._attended = True
         self._ended = False
         self._moved: asyncio.Future[None] | None = None

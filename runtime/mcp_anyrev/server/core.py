@@ -75,7 +75,7 @@ class Core:
         self.adapters = AdapterSet.default() if settings.revisions is None else AdapterSet(settings.revisions)
         self.store = _store(settings)
         self.hub = _hub(settings)
-        self.sessions = Sessions(self.store, settings.session_ttl_seconds, limits.session_bytes)
+        self.sessions = Sessions(self.store, ttl=settings.session_ttl_seconds, most=limits.session_bytes)
         self.bus = Bus(self.hub, registry.name)
         self.in_flight = InFlight(self.bus, limits, settings.session_ttl_seconds)
         self.quota = Quota(limits.streams_of_principal)

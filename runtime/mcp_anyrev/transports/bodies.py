@@ -33,7 +33,7 @@ class Bodies:
     def __init__(self, limits: Limits) -> None:
         self.most_bytes = limits.body_bytes
         self._limits = limits
-        self._all = Amount(sys.maxsize, limits.arriving_bytes)
+        self._all = Amount(most=sys.maxsize, most_bytes=limits.arriving_bytes)
         self._addresses: dict[str, Amount] = {}
 
     @property
@@ -78,7 +78,7 @@ class Bodies:
         """Count a body, and what has come of it, for as long as the block runs."""
         own = self._addresses.get(address)
         if own is None:
-            own = Amount(self._limits.bodies_of_address, self._limits.arriving_bytes_of_address)
+            own = Amount(most=self._limits.bodies_of_address, most_bytes=self._limits.arriving_bytes_of_address)
         if own.full or self._all.full:
             raise _busy()
         self._addresses[address] = own
