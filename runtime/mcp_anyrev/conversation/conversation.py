@@ -300,12 +300,12 @@ class Conversation:
         return Response(result_message(request.identifier, to_json(result)))
 
 
-def messages_of(adapter: Adapter, payload: Json, most: int) -> tuple[list[JsonObject], list[Response]]:
-    """The messages in a frame, and the refusals of what is none in a batch of several.
+def parts_of_batch(adapter: Adapter, batch: list[Json], most: int) -> tuple[list[JsonObject], list[Response]]:
+    """The messages of a batch, and the refusals of what is none in it.
 
     Args:
         adapter: the revision.
-        payload: what has come.
+        batch: what has come.
         most: how many messages a batch has at most.
 
     Returns:
@@ -315,16 +315,14 @@ def messages_of(adapter: Adapter, payload: Json, most: int) -> tuple[list[JsonOb
         InvalidRequest: there is no message in it.
         TooLarge: there are too many.
     """
-    if isinstance(payload, list) and len(payload) > most:
+    if len(batch) > most:
         raise TooLarge(f"a batch has at most {most} messages")
     try:
-        return adapter.batching(payload), []
+        return adapter.batching(batch), []
     except InvalidRequest:
-        if not isinstance(payload, list):
-            raise
         messages: list[JsonObject] = []
         refusals: list[Response] = []
-        for part in payload:
+        for part in batch:
             try:
                 messages += adapter.batching([part])
             except InvalidRequest as fault:
