@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pathlib
 
@@ -196,6 +197,75 @@ def test_a_revision_comes_back_as_it_was(toy: Toy, schema: str, answers: pathlib
     assert inputs(toy) == before
 
 
+ENTRIES = """\
+# Revisions, oldest first.
+revisions:
+  # The first that was published.
+  "2001-01-01": # in January
+    # It was printed.
+    pages: https://example.org/2001-01-01
+    draft: no
+    source: "https://example.org/2001-01-01/schema.json"  # by post
+    sha256: "DIGEST"
+
+  # Nobody uses this one,
+  # or so they say.
+  "2002-02-02":
+    source: https://example.org/2002-02-02/schema.json
+    sha256: "DIGEST"
+    pages: https://example.org/2002-02-02
+    draft: no # it is final
+  "2003-03-03": {source: https://example.org/s, sha256: "DIGEST", pages: https://example.org/3, draft: true}
+# More may come.
+"""
+
+
+@pytest.mark.parametrize("version", ["2001-01-01", "2002-02-02", NEW])
+def test_an_entry_comes_back_with_all_that_its_text_says(
+    toy: Toy, schema: str, answers: pathlib.Path, tmp_path: pathlib.Path, version: str
+) -> None:
+    assert toy.run("new", NEW, "--schema", schema, "--answers", str(answers)).exit_code == 0
+    published = toy.root / f"specs/schemas/{version}.json"
+    content = published.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    (toy.root / "specs/revisions.yaml").write_text(ENTRIES.replace("DIGEST", digest), "utf-8")
+    # Comments above an answer are its own, above the first one too.
+    for first, answer in (("2001-01-01", "no"), ("2002-02-02", "yes")):
+        toy.replace(
+            LETTERS,
+            f'      "{first}":\n        is: {answer}\n',
+            f'      # Of {first}.\n      "{first}":\n        is: {answer}\n',
+        )
+    before = inputs(toy)
+    kept = tmp_path / "kept.yaml"
+    assert toy.run("remove", version, "--keep", str(kept)).exit_code == 0
+    text = (toy.root / "specs/revisions.yaml").read_text("utf-8")
+    assert text.endswith(f'# More may come.\nremoved:\n  - "{version}"\n')
+    file = tmp_path / "published.json"
+    file.write_bytes(content)
+    assert toy.run("new", version, "--schema", str(file), "--answers", str(kept)).exit_code == 0
+    assert inputs(toy) == before
+
+
+def test_what_is_said_anew_goes_before_what_was_kept(
+    toy: Toy, schema: str, answers: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    assert toy.run("new", NEW, "--schema", schema, "--answers", str(answers), "--draft").exit_code == 0
+    toy.replace("specs/revisions.yaml", "    draft: yes\n", "    draft: yes # as yet\n")
+    digest = hashlib.sha256(pathlib.Path(schema).read_bytes()).hexdigest()
+    kept = tmp_path / "kept.yaml"
+    assert toy.run("remove", NEW, "--keep", str(kept)).exit_code == 0
+    pathlib.Path(schema).write_text(json.dumps(SCHEMA, indent=1), "utf-8")
+    source = "https://example.org/final.json"
+    arguments = ["new", NEW, "--schema", schema, "--answers", str(kept), "--final", "--source", source]
+    assert toy.run(*arguments).exit_code == 0
+    text = (toy.root / "specs/revisions.yaml").read_text("utf-8")
+    assert "    draft: no # as yet\n" in text
+    assert f"    source: {source}\n" in text
+    assert digest not in text
+    assert hashlib.sha256(pathlib.Path(schema).read_bytes()).hexdigest() in text
+
+
 def test_what_only_a_removed_revision_used_is_remarked_and_hinders_nothing(toy: Toy) -> None:
     result = toy.run("remove", "2001-01-01", "--json")
     assert [problem["message"] for problem in json.loads(result.stdout)["problems"]] == [
@@ -220,7 +290,7 @@ def test_new_writes_nothing_where_a_question_has_no_answer_or_an_answer_no_quest
     ]
     answers.write_text(f"answer: 1\n{text}", "utf-8")
     result = toy.run("new", NEW, "--schema", schema, "--answers", str(answers))
-    keys = "revision, pages, corrections, answers"
+    keys = "after, revision, pages, corrections, answers"
     assert result.stderr == f"{answers}:1:1: 'answer' is not a key of this file; allowed: {keys}\n"
     assert inputs(toy) == before
 
@@ -236,7 +306,7 @@ def test_every_fault_of_an_answers_file_is_said_at_once_and_nothing_is_written(
     result = toy.run("new", NEW, "--schema", schema, "--answers", str(answers))
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
-        f"{answers}:1:12: 'befor' is not a key of section 'revision'; allowed: after, source, pages, reference, draft",
+        f"{answers}:1:12: 'befor' is not a key of section 'revision'; allowed: source, sha256, pages, reference, draft",
         f"{answers}:1:29: 'draft' is 'maybe'; allowed: yes or no",
         f"{answers}:2:15: a key is 'x'; allowed: the number of a place in the list of corrections, from 1",
         *(

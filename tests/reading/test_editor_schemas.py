@@ -43,7 +43,7 @@ SELECTION = "rules:\n  absence: {says: Old., with: {version: '1'}, refusal: None
 WORDS = "members: {date: When.}\ntypes: {Letter: {is: A sheet., members: {text: What it says.}}}\n"
 KEYWORDS = "harmless: {uniqueItems: Doubles do no harm.}\n"
 ANSWERS = (
-    "revision: {after: none, draft: no}\npages: |\n  a#b\ncorrections:\n  3: {revision: '1', pointer: /a, expected: '1', value: '2', "
+    "after: none\nrevision: {draft: no}\npages: |\n  a#b\ncorrections:\n  3: {revision: '1', pointer: /a, expected: '1', value: '2', "
     "reason: So., source: There.}\nanswers:\n  letters:\n"
     f"    stamp: {{is: 3, {CITE}}}\n    marks: {{rows: {{urgent: none}}, {CITE}}}\n    sealed: {{choice: open, {CITE}}}\n"
 )

@@ -13,11 +13,9 @@ from ..documents.editor_schemas import editor_line
 from ..inventory.answers_file import AnswersFile, Declaration
 from ..reading.located import Problems, parse
 from ..reading.models import read
-from ..schemas.revisions import is_date
 from .importing import Declared
 from .yaml_lines import Document, Entry, Piece
 
-_FACTS = ("after", "source", "pages", "reference", "draft")
 _FIRST = "none"
 
 
@@ -26,7 +24,7 @@ class RevisionAnswers:
     """What one revision says.
 
     Attributes:
-        declared: its entry among the revisions, but for the digest, which is that of its schema.
+        declared: what is known of it besides its schema, and its entry among the revisions where it had one.
         corrections: those of its schema, each by the number (from 1) of its place in the list of all.
         answers: area → concern → the answer.
         pages: the text of the file that tells of its pages; empty where there is none.
@@ -41,15 +39,13 @@ class RevisionAnswers:
 
     def text(self, version: str, file: pathlib.Path, root: pathlib.Path) -> str:
         """What a file is to hold, for the revision with this name; `root` is the folder that has the schema of such files."""
-        facts = {key: getattr(self.declared, key) for key in _FACTS}
+        assert self.declared.entry is not None
         lines = [
             editor_line("answers", file.resolve().as_posix(), root.as_posix()),
             f"# The answers of {version}, as they were when it was taken out. They go in again with\n",
             f"# revgen new {version} --schema FILE --answers THIS_FILE\n",
-            "revision:\n",
-            f"  after: {_quoted(facts['after']) if facts['after'] else _FIRST}\n",
-            *(f"  {key}: {_quoted(facts[key])}\n" for key in _FACTS[1:-1] if facts[key]),
-            *([f"  draft: {'yes' if facts['draft'] else 'no'}\n"] if facts["draft"] is is_date(version) else []),
+            f"after: {_quoted(self.declared.after) if self.declared.after else _FIRST}\n",
+            *self.declared.entry.lines("revision", 0),
         ]
         if self.pages:
             lines += [
@@ -86,7 +82,7 @@ def read_answers(path: str, text: str) -> RevisionAnswers:
     areas = {area: document.entries(node) for area, node in document.children(document.find("answers")).items()}
     corrections = document.entries(document.find("corrections"))
     return RevisionAnswers(
-        declared=_declared(file.revision),
+        declared=_declared(file, document),
         corrections={int(number): _as_item(entry.piece) for number, entry in corrections.items()},
         answers={area: {name: entry.piece for name, entry in entries.items()} for area, entries in areas.items()},
         pages=file.pages,
@@ -94,17 +90,14 @@ def read_answers(path: str, text: str) -> RevisionAnswers:
     )
 
 
-def _declared(section: Declaration | None) -> Declared:
-    if section is None:
-        return Declared()
-    return Declared(
-        source=section.source,
-        pages=section.pages,
-        # Where a file tells where the pages are and of no reference, there is none.
-        reference=section.reference or ("" if section.pages else None),
-        after="" if section.after == _FIRST else section.after,
-        draft=section.draft,
-    )
+def _declared(file: AnswersFile, document: Document) -> Declared:
+    section = file.revision or Declaration()
+    after = "" if file.after == _FIRST else file.after
+    if section.source and section.sha256 and section.pages:
+        return Declared(source=section.source, after=after, entry=document.entries(document.top)["revision"].piece)
+    # Where a file tells where the pages are and of no reference, there is none.
+    reference = section.reference or ("" if section.pages else None)
+    return Declared(section.source, section.pages, reference, after, section.draft)
 
 
 def _quoted(text: str) -> str:

@@ -78,6 +78,7 @@ class Declared:
         reference: the page with an anchor for each definition; empty where there is none, by default that of the official site.
         after: the revision that it follows, empty for the first; by default its name decides, which has to be a date.
         draft: whether it is served only where it is named; by default a name that is no date is.
+        entry: its entry as it stood before it was taken out, which comes back with all that it says; what else is known here goes before.
     """
 
     source: str | None = None
@@ -85,6 +86,7 @@ class Declared:
     reference: str | None = None
     after: str | None = None
     draft: bool | None = None
+    entry: Piece | None = None
 
 
 def import_schema(
@@ -236,7 +238,7 @@ def _entries(root: pathlib.Path, revision: str, digest: str, declared: Declared)
         if complaint := order_problem([*list(entries)[:position], revision, *list(entries)[position:]]):
             raise ImportRefused(revision, (complaint,))
         cut_removed(document, revision)
-        piece = _entry(revision, digest, declared)
+        piece = _entry(revision, digest, declared) if declared.entry is None else _as_it_was(revision, digest, declared)
         if entries:
             following = list(entries.values())[position : position + 1]
             line = following[0].start if following else max(entry.end for entry in entries.values())
@@ -264,17 +266,29 @@ def _entry(revision: str, digest: str, declared: Declared) -> Piece:
     return Piece((), ":\n", (*lines, *(["  draft: yes\n"] if draft else [])))
 
 
+def _as_it_was(revision: str, digest: str, declared: Declared) -> Piece:
+    assert declared.entry is not None
+    text = "".join(["revisions:\n", *declared.entry.lines(f'"{revision}"', 2)])
+    document = Document(PATH, text)
+    _bring_up_to_date(document, document.children(document.find("revisions"))[revision], digest, declared)
+    document = Document(PATH, document.text)
+    return document.entries(document.find("revisions"))[revision].piece
+
+
 def _bring_up_to_date(document: Document, entry: yaml.Node, digest: str, declared: Declared) -> None:
-    facts = {"sha256": digest, "source": declared.source}
+    draft = None if declared.draft is None else "yes" if declared.draft else "no"
+    facts = {"sha256": digest, "source": declared.source, "draft": draft}
     written = document.children(entry)
     for key, value in facts.items():
         if value is None:
             continue
+        text = scalar(value) if key != "draft" else value
         if key in written:
-            document.replace_scalar(written[key], value)
-        elif entries := document.entries(entry):
+            if written[key].value != value:
+                document.replace_scalar(written[key], text)
+        elif (key, value) != ("draft", "no") and (entries := document.entries(entry)):
             last = max(entries.values(), key=lambda entry: entry.end)
-            document.add(last.end, Piece((), f": {scalar(value)}\n", ()).lines(key, last.indent))
+            document.add(last.end, Piece((), f": {text}\n", ()).lines(key, last.indent))
 
 
 def _position(known: list[str], revision: str, after: str | None) -> int:

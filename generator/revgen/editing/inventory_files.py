@@ -5,6 +5,7 @@ Rule: this knows where an entry of a revision stands, and neither what it says n
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 from collections.abc import Iterable, Iterator
 
@@ -80,7 +81,11 @@ def cut_removed(revisions: Document, version: str) -> None:
     entries = list(revisions.entries(node).values())
     for item, entry in zip(node.value, entries, strict=True):
         if item.value == version:
-            revisions.cut(revisions.entries(revisions.top)["removed"] if len(entries) == 1 else entry)
+            if len(entries) == 1:
+                key = revisions.entries(revisions.top)["removed"]
+                # What stands above the key was the end of the file before there was one.
+                entry = dataclasses.replace(key, start=key.own)
+            revisions.cut(entry)
 
 
 def add_answer(area: Document, answers: yaml.Node, version: str, order: Iterable[str], piece: Piece) -> None:

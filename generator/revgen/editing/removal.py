@@ -48,7 +48,8 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
     problems.stop_if_any()
     gone = next(revision for revision in revisions if revision.version == version)
     entries = open_document(root, REVISIONS)
-    entries.cut(entries.entries(entries.find("revisions"))[version])
+    entry = entries.entries(entries.find("revisions"))[version]
+    entries.cut(entry)
     add_removed(entries, version)
     corrections = open_document(root, CORRECTIONS)
     corrected = _cut_corrections(corrections, version)
@@ -64,7 +65,7 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
             **({pages_path(version): None} if has_pages else {}),
         },
         kept=RevisionAnswers(
-            declared=_declared(gone, revisions),
+            declared=_declared(gone, revisions, entry.piece),
             corrections=corrected,
             answers={area: pieces for area, pieces in answers.items() if pieces},
             pages=pages.read_text("utf-8") if has_pages else "",
@@ -72,15 +73,9 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
     )
 
 
-def _declared(gone: Revision, revisions: tuple[Revision, ...]) -> Declared:
+def _declared(gone: Revision, revisions: tuple[Revision, ...], entry: Piece) -> Declared:
     place = revisions.index(gone)
-    return Declared(
-        source=gone.source,
-        pages=gone.pages,
-        reference=gone.reference or "",
-        after=revisions[place - 1].version if place else "",
-        draft=gone.draft,
-    )
+    return Declared(source=gone.source, after=revisions[place - 1].version if place else "", entry=entry)
 
 
 def _cut_answers(area: Document, version: str) -> dict[str, Piece]:

@@ -121,7 +121,8 @@ class Document:
             mark = node.start_mark
             raise self.complaint(mark.line, mark.column, "to be edited here, each entry needs a line of its own")
         found: dict[str, Entry] = {}
-        end = node.start_mark.line
+        # What stands above the first entry of a file is the head of the file; anywhere else it belongs to the entry.
+        end = node.start_mark.line if node is self.top else self._comments_above(node.start_mark.line)
         pairs = node.value if isinstance(node, yaml.MappingNode) else [(None, item) for item in node.value]
         for key, value in pairs:
             entry = self._entry(key, value, end)
@@ -142,8 +143,8 @@ class Document:
         self._cuts.add(line)
         self.add(line, [text])
 
-    def replace_scalar(self, node: yaml.Node, value: str) -> None:
-        """Put another text in the place of a scalar.
+    def replace_scalar(self, node: yaml.Node, written: str) -> None:
+        """Put another scalar, written as YAML, in the place of one.
 
         Raises:
             SpecificationError: the node is no scalar on one line.
@@ -151,9 +152,8 @@ class Document:
         line, column = node.start_mark.line, node.start_mark.column
         if not isinstance(node, yaml.ScalarNode) or node.end_mark.line != line:
             raise self.complaint(line, column, "to be edited here, the value needs to be text on one line")
-        if node.value != value:
-            before, behind = self.source[line][:column], self.source[line][node.end_mark.column :]
-            self.replace_line(line, f"{before}{scalar(value)}{behind}")
+        before, behind = self.source[line][:column], self.source[line][node.end_mark.column :]
+        self.replace_line(line, f"{before}{written}{behind}")
 
     def cut_key(self, mapping: yaml.MappingNode, key: yaml.Node) -> None:
         """Take one key with its value out of a mapping that has others.
@@ -195,9 +195,7 @@ class Document:
             own = value.start_mark.line
             indent = len(self.source[own]) - len(self.source[own].lstrip(" "))
             behind = indent + 1
-        start = own
-        while start > above and self.source[start - 1].strip()[:1] in ("", "#"):
-            start -= 1
+        start = max(self._comments_above(own), above)
         end = self._last_line(value) + 1
         margin = " " * indent
         piece = Piece(
@@ -206,6 +204,12 @@ class Document:
             below=tuple(line.removeprefix(margin) for line in self.source[own + 1 : end]),
         )
         return Entry(start, own, end, indent, piece)
+
+    def _comments_above(self, line: int) -> int:
+        """The first of the blank and comment lines that stand directly above a line; that line itself where there are none."""
+        while line > 0 and self.source[line - 1].strip()[:1] in ("", "#"):
+            line -= 1
+        return line
 
     def _last_line(self, node: yaml.Node) -> int:
         """The last line that a value stands in. A parser says of a block only where the next thing begins."""

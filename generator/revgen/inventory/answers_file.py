@@ -13,6 +13,7 @@ from ..reading.literals import Boolean
 from ..reading.located import Scalar
 from ..reading.models import ByKey, Part, Text, not_allowed
 from ..schemas.published import Correction
+from ..schemas.revisions import Digest
 from .area_file import ChoiceAnswer, TableAnswer, ValueAnswer
 
 
@@ -36,14 +37,14 @@ AnyAnswer = Annotated[
 
 
 class Declaration(Part):
-    """The revision's entry among the revisions, but for the digest, which is that of its schema."""
+    """The revision's entry among the revisions; what is not said has a default, and a whole one goes in as it stands."""
 
     model_config = pydantic.ConfigDict(title="section")
 
-    after: Text | None = None
-    """The revision that it follows, or `none` for the oldest; where it is not said, its name decides, which has to be a date."""
     source: Text | None = None
     """The address of the schema as it was published."""
+    sha256: Digest | None = None
+    """The digest of that file; that of the schema which is taken in counts."""
     pages: Text | None = None
     """The address that the paths of citations follow."""
     reference: Text | None = None
@@ -57,6 +58,8 @@ class AnswersFile(Part):
 
     model_config = pydantic.ConfigDict(title="file")
 
+    after: Text | None = None
+    """The revision that it follows, or `none` for the oldest; where it is not said, its name decides, which has to be a date."""
     revision: Declaration | None = None
     """What is known of the revision besides its schema."""
     pages: Text = ""
