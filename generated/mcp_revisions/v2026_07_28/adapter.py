@@ -631,6 +631,7 @@ class Adapter:
             "roots": "arguments of a tool, or resources",
             "sampling": "a model of the server's own",
             "logging": "standard error, or telemetry",
+            "dynamic_client_registration": "Client ID Metadata Documents",
         }
     )
     """Which parts are deprecated, and what is to be used instead?
