@@ -16,6 +16,7 @@ import pytest
 from revgen.specification.loading import Specification, load_specification
 
 from .conftest import REPOSITORY, VERSIONS, Project, is_part_of, render_quickly
+from .test_next_revision import edit
 
 pytestmark = pytest.mark.long
 
@@ -37,6 +38,11 @@ def test_a_revision_is_taken_out_and_put_back(
     project: Project, specification: Specification, adapters: dict[str, str], version: str, tmp_path: pathlib.Path
 ) -> None:
     published = project.published(version)
+    # What an entry says without need, and what was written beside it, comes back as well.
+    entries = "specs/revisions.yaml"
+    edit(project, entries, f'  "{version}":\n', f"  # Of {version}.\n")
+    source = f"    pages: https://modelcontextprotocol.io/specification/{version}\n"
+    edit(project, entries, source, "    draft: no # as published\n")
     kept = tmp_path / "answers.yaml"
     inputs = project.files("specs") | project.files("templates")
 
