@@ -191,6 +191,23 @@ def test_everything_that_is_not_understood_is_reported_at_once() -> None:
     )
 
 
+def test_definitions_that_lead_to_themselves_are_reported_once_a_circle() -> None:
+    broken = new(
+        A={"$ref": "#/$defs/B"},
+        B={"$ref": "#/$defs/A"},
+        C={"anyOf": [TEXT, {"$ref": "#/$defs/C"}]},
+        D=members(a={"$ref": "#/$defs/A"}),
+    )
+    assert problems(broken) == (
+        "/$defs/A: 'A' leads to itself, and nothing else says what it is; allowed: a member or an item in between",
+        "/$defs/C: 'C' leads to itself, and nothing else says what it is; allowed: a member or an item in between",
+    )
+    tree = new(
+        Tree=members(inside={"$ref": "#/$defs/Tree"}), Trees={"type": "array", "items": {"$ref": "#/$defs/Trees"}}
+    )
+    assert normalise(tree).published == ["Tree", "Trees"]
+
+
 def test_a_schema_that_is_true_or_false() -> None:
     normal = normalise(new(Any=True, None_=False, A=members(must=True, never=False))).schema["$defs"]
     assert normal["Any"] == {}

@@ -119,6 +119,16 @@ def name_conflicts(schema: Schema, others: Mapping[str, Schema]) -> list[str]:
     return complaints
 
 
+def _leads_to(node: Schema) -> Iterator[str]:
+    """The definitions that a node refers to by itself, or by a branch."""
+    name = referred(node)
+    if name is not None:
+        yield name
+    for keyword in _BRANCHES:
+        for branch in node.get(keyword, ()):
+            yield from _leads_to(branch)
+
+
 def _same_thing(name: str, hoisting: Schema, publishing: Schema) -> bool:
     for owner, definition in hoisting["$defs"].items():
         for member, child in definition.get("properties", {}).items():
@@ -166,6 +176,7 @@ class _Normaliser:
         self._stop_if_any()
         for name in list(self.definitions):
             self.definitions[name] = self._closed(self.definitions[name], f"/$defs/{name}", (name,))
+        self._see_circles()
         self._stop_if_any()
         for name in list(self.definitions):
             self.definitions[name] = self._with_names(name, self.definitions[name], f"/$defs/{name}")
@@ -255,6 +266,23 @@ class _Normaliser:
         if not written.startswith(prefix) or name not in self.source[self.container]:
             self.problems.append(f"{pointer}/$ref: '{written}' leads to no definition")
         return name
+
+    def _see_circles(self) -> None:
+        """Complain once about each circle of definitions with no member and no item in between: no value would decide."""
+        leading = {name: set(_leads_to(node)) for name, node in self.definitions.items()}
+        seen: set[str] = set()
+        for name in sorted(leading.keys()):
+            reached: set[str] = set()
+            ahead = [name]
+            while ahead:
+                found = leading.get(ahead.pop(), set()) - reached
+                reached |= found
+                ahead += found
+            if name in reached and name not in seen:
+                self.problems.append(
+                    f"/$defs/{name}: '{name}' leads to itself, and nothing else says what it is; allowed: a member or an item in between"
+                )
+                seen |= reached
 
     # Second pass: `allOf` becomes one closed definition.
 
