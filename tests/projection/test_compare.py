@@ -258,6 +258,27 @@ def test_where_the_revision_takes_one_or_a_list() -> None:
         assert result == {"content": expected}
 
 
+def test_one_object_becomes_several_where_the_revision_takes_one_or_a_list() -> None:
+    """Each block is a message of its own, and so one message may be sent as several."""
+    listed = {"anyOf": [reference("Message"), many(reference("Message"))]}
+    message = {"Message": thing(["content"], content=reference("Block"))}
+    ours = BLOCKS | message | {"All": thing(["messages"], messages=listed)}
+    text, other = {"type": "text", "text": "a"}, {"type": "sound", "data": "b c"}
+    parts = [{"content": {"type": "text", "text": "b"}}, {"content": {"type": "text", "text": "c"}}]
+    for theirs, messages, expected in (
+        (listed, {"content": text}, {"content": text}),
+        (listed, {"content": other}, parts),
+        (listed, [{"content": text}, {"content": other}], [{"content": text}, *parts]),
+        (many(reference("Message")), {"content": text}, [{"content": text}]),
+        (many(reference("Message")), {"content": other}, parts),
+    ):
+        revision = ours | {"All": thing(["messages"], messages=theirs)}
+        result = sent(
+            ours, revision, "All", {"messages": messages}, SOUND, sound=lambda _, block: strip(described(_, block))
+        )
+        assert result == {"messages": expected}
+
+
 def strip(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: item for name, item in block.items() if name != "note"} for block in blocks]
 

@@ -200,7 +200,7 @@ class UnionFunction:
     @property
     def many(self) -> bool:
         """Whether several values may be sent for one."""
-        return self.takes_list or bool(self.replacements)
+        return self.takes_list or bool(self.replacements) or any(case.call.many for case in self.cases)
 
 
 @dataclasses.dataclass(frozen=True, order=True)

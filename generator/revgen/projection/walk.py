@@ -263,8 +263,6 @@ class Walk:
             if counterpart is not None:
                 cases.append(Case(member, test, self._object(member, counterpart, base)))
                 self._see_single(member, name, counterpart, ours, theirs)
-                if cases[-1].call.many:
-                    self._complain_about_several(f"{name}.{member}")
             else:
                 lacks.append(member)
                 refused = [answer for answer in (f"{name}.{member}", member) if answer in self.answers.refused]
@@ -272,6 +270,11 @@ class Walk:
                 if not answered and not refused:
                     unanswered.append(member)
         self.unanswered[key] = tuple(unanswered)
+        if replacements:
+            # What stands for a branch is sent one by one.
+            for case in cases:
+                if case.call.many:
+                    self._complain_about_several(f"{name}.{case.type_name}")
         return UnionFunction(
             name=key,
             type_name=name,

@@ -300,12 +300,12 @@ class Conversation:
         return Response(result_message(request.identifier, to_json(result)))
 
 
-def parts_of_batch(adapter: Adapter, batch: list[Json], most: int) -> tuple[list[JsonObject], list[Response]]:
-    """The messages of a batch, and the refusals of what is none in it.
+def messages_of(adapter: Adapter, payload: Json, most: int) -> tuple[list[JsonObject], list[Response]]:
+    """The messages in a frame, and the refusals of what is none in a batch of several.
 
     Args:
         adapter: the revision.
-        batch: what has come.
+        payload: what has come.
         most: how many messages a batch has at most.
 
     Returns:
@@ -315,14 +315,16 @@ def parts_of_batch(adapter: Adapter, batch: list[Json], most: int) -> tuple[list
         InvalidRequest: there is no message in it.
         TooLarge: there are too many.
     """
-    if len(batch) > most:
+    if isinstance(payload, list) and len(payload) > most:
         raise TooLarge(f"a batch has at most {most} messages")
     try:
-        return adapter.batching(batch), []
+        return adapter.batching(payload), []
     except InvalidRequest:
+        if not isinstance(payload, list):
+            raise
         messages: list[JsonObject] = []
         refusals: list[Response] = []
-        for part in batch:
+        for part in payload:
             try:
                 messages += adapter.batching([part])
             except InvalidRequest as fault:

@@ -19,7 +19,7 @@ from mcp_contract import (
 )
 from mcp_revisions.protocol import Adapter
 
-from mcp_anyrev.conversation.conversation import Conversation, parts_of_batch, readable_id, refusal
+from mcp_anyrev.conversation.conversation import Conversation, messages_of, readable_id, refusal
 from mcp_anyrev.conversation.outbox import Queue
 from mcp_anyrev.conversation.sessions import Session
 from mcp_anyrev.http.front import Front
@@ -74,11 +74,7 @@ class Endpoint:
         try:
             if refused is not None:
                 raise refused
-            messages, refusals = (
-                parts_of_batch(adapter, payload, self._limits.batch_messages)
-                if isinstance(payload, list)
-                else (adapter.batching(payload), [])
-            )
+            messages, refusals = messages_of(adapter, payload, self._limits.batch_messages)
             opening = messages[0].get("method") == adapter.description_method
             if opening and in_batch:
                 raise InvalidRequest(f"{adapter.description_method} is sent alone, not in a batch")

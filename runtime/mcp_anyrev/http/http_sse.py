@@ -26,7 +26,7 @@ from mcp_contract import (
     is_identifier,
 )
 
-from mcp_anyrev.conversation.conversation import Conversation, parts_of_batch, refusal
+from mcp_anyrev.conversation.conversation import Conversation, messages_of, refusal
 from mcp_anyrev.events import named_event
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
@@ -190,11 +190,7 @@ class HttpSse:
                 raise refused
             if not adapter.served_on_http_sse:
                 raise UnsupportedVersion(adapter.version, self._served)
-            messages, refusals = (
-                parts_of_batch(adapter, payload, core.settings.limits.batch_messages)
-                if isinstance(payload, list)
-                else (adapter.batching(payload), [])
-            )
+            messages, refusals = messages_of(adapter, payload, core.settings.limits.batch_messages)
             conversation = Conversation(
                 core,
                 adapter,
