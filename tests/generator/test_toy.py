@@ -48,6 +48,17 @@ def test_a_generated_adapter_does_what_its_answers_say(generated_toy: Toy) -> No
     assert adapter.sealed("hello") == "hello (red wax)"
 
 
+def test_a_move_to_a_name_that_no_schema_has_any_more_goes_on(toy: Toy) -> None:
+    path = toy.root / "specs/canonical.yaml"
+    path.write_text(
+        path.read_text("utf-8").replace("{}", "moves: [{name: it became a missive, from: Letter, to: Missive}]"),
+        "utf-8",
+    )
+    result = toy.run("generate")
+    assert result.exit_code == 0, result.output
+    assert "class Missive(" in (toy.root / "generated/mcp_revisions/canonical.py").read_text("utf-8")
+
+
 def test_manifest_names_the_inputs_of_every_output(generated_toy: Toy) -> None:
     manifest = generated_toy.manifest()
     outputs = manifest["outputs"]

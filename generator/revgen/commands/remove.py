@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pathlib
+import shutil
+import tempfile
 
 import click
 
 from ..editing.inventory_files import declared_versions
-from ..editing.removal import take_out
+from ..editing.removal import Removal, take_out
+from ..schemas.revisions import load_removed
 from ..writing import files
 from .options import (
     Settings,
@@ -47,7 +50,9 @@ def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> Non
         raise click.UsageError(f"{revision} is the only revision, and there has to be one")
     if keep is not None and keep.exists():
         raise click.UsageError(f"{keep} exists already")
-    removal = take_out(settings.root, revision)
+    removal = take_out(settings.root, revision, may_come_back=False)
+    if _something_waits(settings.root, removal):
+        removal = take_out(settings.root, revision, may_come_back=True)
     kept = {str(keep.resolve()): removal.kept.text(revision, keep, settings.root)} if keep is not None else {}
     files.apply(settings.root, {**kept, **removal.texts})
     problems = found_by_lint(settings.root)
@@ -60,3 +65,15 @@ def command(settings: Settings, revision: str, keep: pathlib.Path | None) -> Non
     if not settings.as_json:
         show_problems((problem for problem in problems if problem.degree == "remark"), to_error=True)
     show_what_is_left(settings, [problem for problem in problems if problem.degree != "remark"])
+
+
+def _something_waits(root: pathlib.Path, removal: Removal) -> bool:
+    """Would something that stays be a fault without the revision, as far as nobody knows that it may come back?"""
+    if load_removed(root):
+        return True  # what nothing knows may be another's, so it cannot be told
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder)
+        for name in ("specs", "templates"):
+            shutil.copytree(root / name, copy / name)
+        files.apply(copy, removal.texts)
+        return any(problem.degree == "fault" for problem in found_by_lint(copy))

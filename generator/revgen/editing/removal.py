@@ -33,12 +33,13 @@ class Removal:
     kept: RevisionAnswers
 
 
-def take_out(root: pathlib.Path, version: str) -> Removal:
+def take_out(root: pathlib.Path, version: str, *, may_come_back: bool) -> Removal:
     """Say what taking a revision out of `specs/` means; nothing is written.
 
     Args:
         root: the folder that holds `specs/`.
         version: one of its revisions, and not the only one.
+        may_come_back: is it noted that it was there, so that what nothing but it knew waits for it?
 
     Raises:
         SpecificationError: a file cannot be edited by lines.
@@ -50,7 +51,8 @@ def take_out(root: pathlib.Path, version: str) -> Removal:
     entries = open_document(root, REVISIONS)
     entry = entries.entries(entries.find("revisions"))[version]
     entries.cut(entry)
-    add_removed(entries, version)
+    if may_come_back:
+        add_removed(entries, version)
     corrections = open_document(root, CORRECTIONS)
     corrected = _cut_corrections(corrections, version)
     areas = open_areas(root)

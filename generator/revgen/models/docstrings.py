@@ -105,7 +105,19 @@ def canonical_docstrings(
             name: {member: _member(name, member, words, origins) for member in node.get("properties", {})}
             for name, node in canonical["$defs"].items()
         },
-        {name: _address(_owner(name, newest_first), revisions, schemas) for name in types},
+        {
+            name: _address(_owner(_published(name, newest_first, renamed), newest_first), revisions, schemas)
+            for name in types
+        },
+    )
+
+
+def _published(name: str, schemas: Sequence[Schema], renamed: Mapping[str, str]) -> str:
+    """The name that schemas have for a canonical type: another, where the revision is gone that had its own."""
+    if any(name in schema["$defs"] for schema in schemas):
+        return name
+    return next(
+        old for old, new in renamed.items() if new == name and any(old in schema["$defs"] for schema in schemas)
     )
 
 

@@ -176,8 +176,9 @@ class Conversation:
                 request.give_up(GivenUp.DEPARTED)
 
     def tell(self, method: str, params: JsonObject) -> None:
-        """Send a notification."""
-        self.outbox.send(to_json(self.adapter.encode_notification(method, params)))
+        """Send a notification, where the revision has it."""
+        if method in self.adapter.server_notifications:
+            self.outbox.send(to_json(self.adapter.encode_notification(method, params)))
 
     def new_identifier(self) -> str:
         """An id for `request`."""

@@ -65,6 +65,8 @@ class Reports:
 
     async def _send(self, method: str, params: JsonObject) -> None:
         request, conversation = self._request, self._request.conversation
+        if method not in conversation.adapter.server_notifications:
+            return
         message = to_json(conversation.adapter.encode_notification(method, params), inf_nan_mode="null")
         if not request.open or request.given_up is not None:
             return
