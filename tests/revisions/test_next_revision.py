@@ -154,12 +154,13 @@ def test_a_next_revision_is_data_and_one_macro(project: Project, schema: pathlib
 
     result = project.run("new", NEXT, "--schema", str(schema), "--like", LAST, "--answers", str(answers))
     # It is written; what is left is found.
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 3, result.output
     assert "  Prompt → PromptOffer: likely, by name and shape" in result.stdout
     assert "  gone completion/complete: client request" in result.stdout
     assert "  new tools/rate: client request" in result.stdout
     assert "  Tool: new rating: number" in result.stdout
-    fault, hint, remarks = result.stderr.splitlines()
+    heading, fault, hint, remarks = result.stderr.splitlines()
+    assert heading == "written; 1 thing to answer before generate:"
     assert fault.endswith(
         "'with_prefix' is not a choice of 'reserved_meta_key'; choices: never, named_before_last, named_second"
     )

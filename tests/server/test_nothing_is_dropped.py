@@ -83,14 +83,14 @@ async def test_who_reads_slowly_gets_everything_and_costs_little(adapter: Adapte
     @made.tool
     async def large(ex: Exchange) -> str:
         for number in range(1, TIMES + 1):
-            await ex.progress(number, message="x" * SIZE)
+            await ex.log("error", "x" * SIZE)
             said[0] = number
         return "said"
 
     limits = Limits(queue_bytes=1_000_000)
     async with serving(made, Settings(limits=limits), binding) as url, RawClient(url, adapter) as client:
         whole = client.adapter.declared_params({"name": "large", "arguments": {}}, client.declaration)
-        whole["_meta"] = {**whole.get("_meta", {}), "progressToken": "x" * SIZE}
+        whole = adapter.log_level_params(whole, "error")
         async with posting(client, "tools/call", whole) as stream:
             before = -1
             while before != said[0]:
