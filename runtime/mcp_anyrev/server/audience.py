@@ -95,8 +95,6 @@ class Subscription:
 
     def tell(self, announcement: Announcement, uri: str | None) -> None:
         """Tell a change, if that is wanted."""
-        if announcement.notification not in self.adapter.server_notifications:
-            return
         if uri in self._uris if announcement.of_one else announcement.change in self._lists:
             params = {} if uri is None else {"uri": uri}
             message = self.adapter.encode_notification(announcement.notification, params)
