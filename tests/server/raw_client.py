@@ -6,17 +6,16 @@ code reads the replies.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import itertools
 import json
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
 from bounds import starting
+from hosting import on_uvicorn
 from mcp_anyrev import Registry, Settings, asgi
 from mcp_anyrev.testing import serve
 from mcp_contract import Declaration, is_identifier
@@ -205,15 +204,5 @@ async def serving(registry: Registry, settings: Settings | None = None, binding:
 
 @contextlib.asynccontextmanager
 async def _serving_by_uvicorn(registry: Registry, settings: Settings | None) -> AsyncIterator[str]:
-    import uvicorn
-
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(asgi(registry, settings), log_level="warning", lifespan="on"))
-    running = asyncio.ensure_future(server.serve(sockets=[listening]))
-    try:
-        while not server.started:  # noqa: ASYNC110  # it has no event to wait for
-            await asyncio.sleep(0.01)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
-    finally:
-        server.should_exit = True
-        await running
+    async with on_uvicorn(asgi(registry, settings), lifespan="on") as root:
+        yield f"{root}/mcp"

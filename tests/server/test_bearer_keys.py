@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from event_streams import listening, posting
+from hosting import on_aiohttp
 from joserfc.jwk import ECKey, KeySet, RSAKey
 from mcp_anyrev import Exchange, Forbidden, Principal, Registry, Settings, Unauthorized
 from mcp_anyrev.head import Head
@@ -176,11 +177,8 @@ async def test_scopes_count_in_either_claim_as_words_or_as_a_list(granted: dict[
 async def issuer(answer: Any) -> AsyncIterator[str]:
     application = web.Application()
     application.router.add_get("/keys", answer)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}/keys"
-    await runner.cleanup()
+    async with on_aiohttp(application) as root:
+        yield f"{root}/keys"
 
 
 async def test_keys_are_fetched_from_an_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import aiohttp
 import pytest
 import test_http_sse as http_sse
+from hosting import on_uvicorn
 from mcp_anyrev import Exchange, Limits, ProtectedResource, Registry, Server, Settings
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.hosts_and_origins import HostsAndOrigins
@@ -22,7 +23,7 @@ from mcp_anyrev.storage.memory import MemoryStore
 from mcp_contract import ProtocolError
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
-from test_server import on_aiohttp, on_uvicorn
+from test_server import on_routes
 
 METHODS = ("GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD")
 PATHS = ("/mcp", "/sse", "/messages", "/.well-known/oauth-protected-resource/mcp")
@@ -60,7 +61,7 @@ async def test_no_method_gets_past_host_and_origin_at_any_address(binding: str) 
     resource = ProtectedResource("https://server.example/mcp", ["https://issuer.example"])
     server = Server(registry(), Settings(principal=recognise, protected_resource=resource))
     running: Any = (
-        on_aiohttp(server.routes(sse_path="/sse"), server=server)
+        on_routes(server.routes(sse_path="/sse"), server=server)
         if binding == "aiohttp"
         else on_uvicorn(server.asgi(sse_path="/sse"))
     )
@@ -140,7 +141,7 @@ async def test_nothing_is_left_of_finished_calls(adapter: Adapter, name: str) ->
         return sum(not timer.cancelled() and "_overdue" in repr(timer) for timer in scheduled)
 
     server = Server(registry())
-    async with on_aiohttp(server.routes(), server=server) as root, RawClient(f"{root}/mcp", adapter) as client:
+    async with on_routes(server.routes(), server=server) as root, RawClient(f"{root}/mcp", adapter) as client:
         for _ in range(3):
             assert (await client.tool(name)).text == "fine"
         await asyncio.sleep(0.05)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
+from hosting import on_aiohttp
 from mcp_anyrev import Registry, Server, Settings, Unauthorized
 from mcp_anyrev.head import Head
 from mcp_revisions import AdapterSet
@@ -96,13 +97,8 @@ async def as_routes(made: Registry) -> AsyncIterator[str]:
     server, application = Server(made), web.Application()
     application.add_routes(server.routes())
     application.on_shutdown.append(server.close)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
-    finally:
-        await runner.cleanup()
+    async with on_aiohttp(application) as root:
+        yield f"{root}/mcp"
 
 
 @pytest.mark.parametrize("how", ["aiohttp", "routes", "asgi"])

@@ -9,13 +9,13 @@ import asyncio
 import contextlib
 import itertools
 import json
-import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
 import pytest
 from aiohttp import web
+from hosting import on_aiohttp, on_uvicorn
 from mcp_anyrev import Exchange, Limits, Registry, Settings, SseEndpoint, elicit, sample
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_anyrev.testing import serve
@@ -158,38 +158,22 @@ def _key(message: Any) -> Any:
 async def serving(made: Registry, settings: Settings | None = None, binding: str = "aiohttp") -> AsyncIterator[str]:
     """A server on a binding, mounted below a path; gives the URL that opens a stream."""
     endpoint = SseEndpoint(made, settings)
-    listening = socket.create_server(("127.0.0.1", 0))
-    root = f"http://127.0.0.1:{listening.getsockname()[1]}/old"
     if binding == "aiohttp":
         inner, outer = web.Application(), web.Application()
-        routes = endpoint.routes()
-        inner.add_routes(routes)
+        inner.add_routes(endpoint.routes())
         outer.add_subapp("/old", inner)
         outer.on_shutdown.append(lambda _: endpoint.close())
-        runner = web.AppRunner(outer, shutdown_timeout=1)
-        await runner.setup()
-        await web.SockSite(runner, listening).start()
-        try:
-            yield f"{root}/sse"
-        finally:
-            await runner.cleanup()
+        async with on_aiohttp(outer, shutdown_timeout=1) as root:
+            yield f"{root}/old/sse"
         return
-    import uvicorn
     from starlette.applications import Starlette
     from starlette.routing import Mount
 
-    server = uvicorn.Server(
-        uvicorn.Config(Starlette(routes=[Mount("/old", endpoint)]), log_level="warning", timeout_graceful_shutdown=2)
-    )
-    running = asyncio.ensure_future(server.serve(sockets=[listening]))
-    try:
-        while not server.started:  # noqa: ASYNC110  # it has no event to wait for
-            await asyncio.sleep(0.01)
-        yield f"{root}/sse"
-    finally:
-        await endpoint.close()  # which a signal does otherwise
-        server.should_exit = True
-        await running
+    async with on_uvicorn(Starlette(routes=[Mount("/old", endpoint)]), timeout_graceful_shutdown=2) as root:
+        try:
+            yield f"{root}/old/sse"
+        finally:
+            await endpoint.close()  # which a signal does otherwise
 
 
 async def test_every_handshake_can_be_had_and_shapes_the_answers(session_adapter: Adapter, binding: str) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import uvicorn
 from aiohttp import web
+from hosting import on_aiohttp, on_uvicorn
 from mcp_anyrev import ProtectedResource, Registry, Server, Settings
 from mcp_anyrev.storage.memory import MemoryStore
 from mcp_anyrev.testing import serve
@@ -43,33 +42,15 @@ def registry(events: list[str] | None = None) -> Registry:
 
 
 @contextlib.asynccontextmanager
-async def on_aiohttp(*routes: Any, server: Server) -> AsyncIterator[str]:
+async def on_routes(*routes: Any, server: Server) -> AsyncIterator[str]:
+    """Routes of a server in an application that starts and closes it."""
     application = web.Application()
     for each in routes:
         application.add_routes(each)
     application.on_startup.append(server.start)
     application.on_shutdown.append(server.close)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
-
-
-@contextlib.asynccontextmanager
-async def on_uvicorn(application: Any) -> AsyncIterator[str]:
-    listening = socket.create_server(("127.0.0.1", 0))
-    running = uvicorn.Server(uvicorn.Config(application, log_level="warning"))
-    serving = asyncio.ensure_future(running.serve(sockets=[listening]))
-    while not running.started:  # noqa: ASYNC110  # it tells nobody
-        await asyncio.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        running.should_exit = True
-        await serving
+    async with on_aiohttp(application) as root:
+        yield root
 
 
 async def fine(url: str, adapter: Adapter) -> bool:
@@ -80,7 +61,7 @@ async def fine(url: str, adapter: Adapter) -> bool:
 async def test_two_addresses_are_one_server_with_one_lifespan(session_adapter: Adapter) -> None:
     events: list[str] = []
     server = Server(registry(events))
-    async with on_aiohttp(server.routes("/one"), server.routes("/two"), server=server) as root:
+    async with on_routes(server.routes("/one"), server.routes("/two"), server=server) as root:
         async with RawClient(f"{root}/one", session_adapter) as client:
             client.url = f"{root}/two"
             assert (await client.tool("plain")).text == "fine"
@@ -90,7 +71,7 @@ async def test_two_addresses_are_one_server_with_one_lifespan(session_adapter: A
 
 async def test_http_sse_stands_beside_streamable_http() -> None:
     server = Server(registry())
-    async with on_aiohttp(server.routes("/mcp", sse_path="/sse"), server=server) as root:
+    async with on_routes(server.routes("/mcp", sse_path="/sse"), server=server) as root:
         assert await fine(f"{root}/mcp", ADAPTER)
         async with RawClient(f"{root}/mcp", ADAPTER) as client, client.http.get(f"{root}/sse") as stream:
             assert (await stream.content.readline()).startswith(b"event: endpoint")
@@ -119,7 +100,7 @@ async def test_a_closed_server_answers_that_it_is_and_can_be_started_again(bindi
     events: list[str] = []
     server = Server(registry(events))
     if binding == "aiohttp":
-        running: Any = on_aiohttp(server.routes(), server=server)
+        running: Any = on_routes(server.routes(), server=server)
     else:
         running = on_uvicorn(server.asgi())
     async with running as root:
@@ -160,7 +141,7 @@ async def test_whoever_closes_it_waits_until_it_is_closed() -> None:
         await server.close()
         return list(left)
 
-    async with on_aiohttp(server.routes(), server=server) as root, RawClient(f"{root}/mcp", ADAPTER) as client:
+    async with on_routes(server.routes(), server=server) as root, RawClient(f"{root}/mcp", ADAPTER) as client:
         calling = asyncio.ensure_future(client.tool("hang"))
         await waiting.wait()
         async with asyncio.timeout(1):

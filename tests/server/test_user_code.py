@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Annotated, Any
 
 import pytest
+from aiohttp import web
+from hosting import on_aiohttp, on_uvicorn
 from mcp_anyrev import Depends, Exchange, Forbidden, Principal, Registry, Server, Settings, elicit
 from mcp_anyrev.declaring.around import Invocation
 from mcp_anyrev.errors import ToolError
@@ -336,33 +338,13 @@ async def test_a_request_is_told_that_a_server_cannot_start(binding: str, caplog
 @contextlib.asynccontextmanager
 async def _unstarted(server: Server, binding: str) -> AsyncIterator[str]:
     if binding == "aiohttp":
-        from aiohttp import web
-
         application = web.Application()
         application.add_routes(server.routes())
-        runner = web.AppRunner(application)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        try:
-            yield f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
-        finally:
-            await runner.cleanup()
-        return
-    import socket
-
-    import uvicorn
-
-    listening = socket.create_server(("127.0.0.1", 0))
-    mounted = Starlette(routes=[Mount("/", server.asgi())])  # which does not pass lifespans on
-    running = uvicorn.Server(uvicorn.Config(mounted, log_level="warning"))
-    task = asyncio.ensure_future(running.serve(sockets=[listening]))
-    while not running.started:  # noqa: ASYNC110  # it tells nobody
-        await asyncio.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
-    finally:
-        running.should_exit = True
-        await task
+        hosted = on_aiohttp(application)
+    else:
+        hosted = on_uvicorn(Starlette(routes=[Mount("/", server.asgi())]))  # which does not pass lifespans on
+    async with hosted as root:
+        yield f"{root}/mcp"
 
 
 def swallowing() -> Iterator[str]:

@@ -193,8 +193,12 @@ class ByKey:
         raise wrong(f"'{shown(node.key)}' has {what}; allowed: {allowed}", place=standing_at(node))
 
 
-class OrNone:
-    """What a value is annotated with that is None where it has a fault, so that those beside it can be looked at."""
+class Forgiving:
+    """What a value or a key is annotated with whose faults are said, so that what stands beside it can be looked at: a value is None
+    then, and a key stands as it was written."""
+
+    def __init__(self, *, is_key: bool = False) -> None:
+        self.is_key = is_key
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.with_info_wrap_validator_function(self._read, handler(source))
@@ -203,27 +207,13 @@ class OrNone:
         try:
             return handler(node)
         except pydantic.ValidationError as error:
-            _say(error, None, node, info.context)
-            return None
-
-
-class OrItself:
-    """What a key is annotated with that stands as it was written where it has a fault, for the same reason."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.with_info_wrap_validator_function(self._read, handler(source))
-
-    def _read(self, node: Any, handler: Callable[[Any], Any], info: core_schema.ValidationInfo[Any]) -> Any:
-        try:
-            return handler(node)
-        except pydantic.ValidationError as error:
-            _say(error, None, node, info.context, is_key=True)
-            return node
+            _say(error, None, node, info.context, is_key=self.is_key)
+            return node if self.is_key else None
 
 
 _V = TypeVar("_V")
 _K = TypeVar("_K")
-Each = dict[Annotated[_K, OrItself()], Annotated[_V | None, OrNone()]]
+Each = dict[Annotated[_K, Forgiving(is_key=True)], Annotated[_V | None, Forgiving()]]
 """A mapping whose entries are read one by one: what is wrong with one is said, and the others can be looked at."""
 
 Json = dict[str, Any]

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Self
 import pydantic
 
 from ..reading.located import Place, Problems, Scalar, load
-from ..reading.models import OrNone, Part, Text, not_allowed, read, wrong
+from ..reading.models import Forgiving, Part, Text, not_allowed, read, wrong
 from .normal_form import PUBLISHED, CannotNormalise, Schema, normalise
 from .pointers import LeadsNowhere, follow, keys
 from .revisions import Revision
@@ -84,7 +84,7 @@ class CorrectionsFile(Part):
 
     model_config = pydantic.ConfigDict(title="file")
 
-    corrections: tuple[Annotated[Correction | None, OrNone()], ...] = ()
+    corrections: tuple[Annotated[Correction | None, Forgiving()], ...] = ()
     """The corrections of all revisions."""
 
 
