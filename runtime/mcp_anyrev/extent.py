@@ -11,6 +11,9 @@ from mcp_contract.wording import pointer
 
 _BLANKS = b" \t\r\n"
 
+_MOST_QUOTES = 4
+"""So many a value has, in an object: two around its name, and two around it where it is text."""
+
 
 def holds_at_most(body: bytes, most: int) -> bool:
     """Does a JSON text hold no more values than these: members and items, at any depth?
@@ -22,6 +25,8 @@ def holds_at_most(body: bytes, most: int) -> bool:
     if _beginnings(body) <= most:  # no more than that even if nothing of it stands within text
         return True
     unescaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    if unescaped.count(b'"') > _MOST_QUOTES * most:  # taking the text out of it would take long
+        return False
     bare = b"".join(unescaped.split(b'"')[::2]).translate(None, _BLANKS)
     return _beginnings(bare) - bare.count(b"[]") - bare.count(b"{}") <= most
 

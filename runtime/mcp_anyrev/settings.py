@@ -77,7 +77,8 @@ class Limits:
         body_seconds: how long the body of a request may take to arrive.
         bodies_of_address: the most bodies that are arriving from one network address at once; further ones are refused. Those that have
             come as soon as their heads are looked at do not count.
-        arriving_bytes_of_address: the most bytes that have come of these.
+        arriving_bytes_of_address: the most bytes that have come of these. One that is no larger than an equal share of this goes on
+            arriving when others of its address are too large.
         arriving_bytes: the most bytes that have come of all bodies that are arriving.
         call_seconds: how long a call may go on, whatever it waits for.
         batch_messages: the most messages in one frame, where a frame may hold several.
@@ -88,8 +89,11 @@ class Limits:
         subscriptions: the most resources that one session, or one stream of changes, subscribes to.
         queue: the most messages that wait for a slow reader; a handler that has more to say waits.
         queue_bytes: the most bytes of those. What must arrive may take up as much besides; more ends the stream.
+        queue_bytes_of_all: the most bytes that wait for all slow readers together. Once it is that much, a handler waits whose reader has
+            anything left to read.
         calls_of_principal: the most calls of one client that wait for something at once; further ones are refused. Streams do not count.
-        call_bytes_of_principal: the most bytes that the requests of these have.
+        call_bytes_of_principal: the most bytes that the requests of these have. One that is no larger than an equal share of this finds
+            room when others of its sender are too large.
         call_bytes: the most bytes that the requests of all waiting calls have.
         calls_of_connection: the most calls that go on at once on one connection of HTTP+SSE.
         threads: the most threads in which handlers and dependencies run that are not async.
@@ -117,6 +121,7 @@ class Limits:
     subscriptions: Count = 1_000
     queue: Count = 1_000
     queue_bytes: Count = 4 * 1024 * 1024
+    queue_bytes_of_all: Count = 32 * 1024 * 1024
     calls_of_principal: Count = 1_000
     call_bytes_of_principal: Count = 16 * 1024 * 1024
     call_bytes: Count = 64 * 1024 * 1024

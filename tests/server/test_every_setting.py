@@ -38,6 +38,7 @@ SHOWN_BY = {
     "subscriptions": "test_session_streams.test_streams_are_bounded",
     "queue": "test_every_setting.test_a_handler_waits_for_a_slow_reader_as_soon_as_so_much_waits",
     "queue_bytes": "test_every_setting.test_a_handler_waits_for_a_slow_reader_as_soon_as_so_much_waits",
+    "queue_bytes_of_all": "test_every_setting.test_a_handler_waits_as_soon_as_so_much_waits_for_all",
     "calls_of_principal": "test_waiting_calls.test_calls_that_wait_are_bounded",
     "call_bytes_of_principal": "test_waiting_calls.test_calls_that_wait_are_bounded",
     "call_bytes": "test_waiting_calls.test_calls_that_wait_are_bounded",
@@ -128,12 +129,25 @@ async def test_what_a_session_keeps_is_bounded_in_bytes(adapter: Adapter, bindin
 async def test_a_handler_waits_for_a_slow_reader_as_soon_as_so_much_waits(
     adapter: Adapter, limits: Limits, waits: bool
 ) -> None:
-    """Where nothing of it has to wait, 24 MB are said to somebody who reads nothing."""
-    made, said, count = Registry("talkative", "1.0"), [0], 96
+    """Where nothing of it has to wait, all is said to somebody who reads nothing."""
+    assert (await said_to_a_slow_reader(adapter, limits) < SAID) is waits
+
+
+async def test_a_handler_waits_as_soon_as_so_much_waits_for_all() -> None:
+    limits = Limits(queue=400, queue_bytes=64_000_000, queue_bytes_of_all=500_000)
+    assert await said_to_a_slow_reader(BOTH[1], limits) < SAID
+
+
+SAID = 96
+"""So often a quarter of a megabyte is said."""
+
+
+async def said_to_a_slow_reader(adapter: Adapter, limits: Limits) -> int:
+    made, said = Registry("talkative", "1.0"), [0]
 
     @made.tool
     async def talks(ex: Exchange) -> str:
-        for number in range(1, count + 1):
+        for number in range(1, SAID + 1):
             await ex.progress(number, message="x" * 250_000)
             said[0] = number
         return "said"
@@ -146,7 +160,7 @@ async def test_a_handler_waits_for_a_slow_reader_as_soon_as_so_much_waits(
             while before != said[0]:
                 before = said[0]
                 await asyncio.sleep(0.4)
-            assert (said[0] < count) is waits, said[0]
+            return before
 
 
 async def test_so_many_sync_calls_run_at_once_and_no_more(adapter: Adapter) -> None:

@@ -107,7 +107,7 @@ async def arriving(
     ("limits", "of_all"),
     [
         (Limits(bodies_of_address=3), False),
-        (Limits(arriving_bytes_of_address=300_000), False),
+        (Limits(arriving_bytes_of_address=300_000, bodies_of_address=30), False),
         (Limits(arriving_bytes=300_000), True),
     ],
     ids=["number", "bytes", "all"],
@@ -125,6 +125,11 @@ async def test_bodies_that_are_arriving_are_bounded(
             assert int(head.split()[1]) == adapter.error_statuses["busy"] and b"\r\nretry-after:" in head
             assert json.loads(await further.read(10_000))["error"]["code"] == adapter.error_codes["busy"]
             assert (await client.tool("plain")).text == "fine", "what is there at once waits for nothing"
+            if limits.bodies_of_address > 3:
+                small = await stack.enter_async_context(arriving(client, url, 9_000))
+                with pytest.raises(TimeoutError):  # an equal share goes on arriving beside what is large
+                    async with asyncio.timeout(0.3):
+                        await small.read(1)
             elsewhere = await stack.enter_async_context(arriving(client, url, 90_000, "127.0.0.5"))
             with contextlib.nullcontext() if of_all else pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.3):

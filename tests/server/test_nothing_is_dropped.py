@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from event_streams import listening, posting
 from mcp_anyrev import Exchange, Limits, Registry, Settings, elicit
+from mcp_anyrev.conversation.amounts import Amount
 from mcp_anyrev.conversation.bus import MISSED, Bus
 from mcp_anyrev.conversation.outbox import Queue
 from mcp_anyrev.http.streams import Stream
 from mcp_anyrev.storage.keys import Key, key, new_name
 from mcp_anyrev.storage.memory import MemoryHub
+from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
 
@@ -101,15 +103,45 @@ async def test_who_reads_slowly_gets_everything_and_costs_little(adapter: Adapte
         assert len(messages) == TIMES + 1 and "result" in messages[-1]
 
 
+async def test_a_handler_whose_reports_nobody_reads_lets_others_in(binding: str) -> None:
+    made, turns, gone = Registry("talkative", "1.0"), [0], asyncio.Event()
+    reported: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    @made.tool
+    async def reports(ex: Exchange) -> str:
+        await ex.progress(1)
+        await gone.wait()
+        before = turns[0]
+        for number in range(2, TIMES):
+            await ex.progress(number)
+        reported.set_result(turns[0] - before)
+        return "reported"
+
+    async def others() -> None:
+        while True:
+            turns[0] += 1
+            await asyncio.sleep(0)
+
+    adapter = AdapterSet.default().newest_with_handshake
+    async with serving(made, Settings(limits=Limits(queue=3)), binding) as url, RawClient(url, adapter) as client:
+        async with posting(client, "tools/call", {"name": "reports", "_meta": {"progressToken": 1}}) as stream:
+            await stream.message()
+        await asyncio.sleep(0.3)  # till it has been noticed
+        working = asyncio.ensure_future(others())
+        gone.set()
+        assert await reported > TIMES / 2
+        working.cancel()
+
+
 def test_what_has_to_arrive_and_does_not_fit_ends_the_stream_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    limits = Limits(queue_bytes=1_000)
+    limits, unread = Limits(queue_bytes=1_000), Amount(1_000_000)
 
     async def test() -> None:
         hub = MemoryHub()
         bus = Bus(hub, "test")
         topic = key("stream", new_name())
         await hub.open(topic, owner="a")
-        for outbox in (Queue(limits), Stream(hub, bus, topic, limits, 60)):
+        for outbox in (Queue(limits, unread), Stream(hub, bus, topic, limits, unread, 60)):
             caplog.clear()
             lost: list[str] = []
             outbox.watch(lambda lost=lost: lost.append("told"))
@@ -118,6 +150,7 @@ def test_what_has_to_arrive_and_does_not_fit_ends_the_stream_and_says_so(caplog:
             assert outbox.closed and lost == ["told"] and "a stream was ended" in caplog.text
             outbox.watch(lambda lost=lost: lost.append("at once"))
             assert lost == ["told", "at once"]
+            assert unread.bytes == unread.count == 0, "what goes nowhere waits no longer"
         await asyncio.sleep(0.01)
         assert await hub.read(topic, "", 0) is None, "whoever reads it sees its end"
 

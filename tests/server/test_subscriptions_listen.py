@@ -181,9 +181,10 @@ async def test_a_change_on_one_worker_is_told_on_all(listening_adapter: Adapter)
 
 async def test_a_slow_reader_costs_a_bounded_amount() -> None:
     """What must arrive waits, and once only where it says the same; reports ask for room, and wait for it."""
+    from mcp_anyrev.conversation.amounts import Amount
     from mcp_anyrev.conversation.outbox import Queue
 
-    queue = Queue(Limits(queue=3))
+    queue = Queue(Limits(queue=3), Amount(1_000_000))
     for each in range(10):
         queue.send(b"change", same="tools")
         queue.send(b"%d" % each, same=str(each % 2))

@@ -203,7 +203,7 @@ async def test_of_two_handshakes_at_once_one_wins(session_adapter: Adapter, bind
     ("limits", "padding"),
     [
         (Limits(calls_of_principal=3), ""),
-        (Limits(call_bytes_of_principal=60_000), "x" * 20_000),
+        (Limits(calls_of_principal=20, call_bytes_of_principal=60_000), "x" * 20_000),
         (Limits(call_bytes=60_000), "x" * 20_000),
     ],
 )
@@ -216,6 +216,8 @@ async def test_calls_that_wait_are_bounded(adapter: Adapter, binding: str, limit
         assert refused.status == adapter.error_statuses["busy"]
         assert refused.error["code"] == adapter.error_codes["busy"] and fate == ["ended"]
         assert (await client.tool("plain")).text == "fine", "what does not wait goes on"
+        if padding:
+            assert (await client.tool("short")).text == "slept", "an equal share finds room beside what is large"
         if adapter.ends_by_delete:  # where a client that leaves gives up nothing
             async with client.http.delete(url, headers=client.headers({"method": "ping", "params": {}})):
                 await asyncio.gather(*waiting)

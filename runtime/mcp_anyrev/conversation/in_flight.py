@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mcp_contract import InvalidRequest, Json, JsonObject, Unavailable
 
-from mcp_anyrev.conversation.amounts import Amount
+from mcp_anyrev.conversation.amounts import Budget
 from mcp_anyrev.conversation.bus import MISSED
 from mcp_anyrev.conversation.requests import GivenUp, Request
 from mcp_anyrev.conversation.sessions import SESSION
@@ -64,8 +63,11 @@ class InFlight:
         self._next_use: asyncio.TimerHandle | None = None
         self._using: asyncio.Task[None] | None = None
         self._limits = limits
-        self._all = Amount(most=sys.maxsize, most_bytes=limits.call_bytes)
-        self._owners: dict[str, Amount] = {}
+        self._waiting = Budget(
+            most=limits.calls_of_principal,
+            most_bytes=limits.call_bytes_of_principal,
+            most_bytes_of_all=limits.call_bytes,
+        )
         self._requests: set[Request] = set()
         self._named: dict[tuple[str | None, Json], Request] = {}
         self._asked: dict[str, _Asked] = {}
@@ -99,7 +101,7 @@ class InFlight:
         request.leave()
         self._requests.discard(request)
         if request.owner is not None:
-            self._discount(request, request.owner)
+            self._waiting.remove(request.owner, request.conversation.size)
         named = request.conversation.scope, request.identifier
         if self._named.get(named) is request:
             del self._named[named]
@@ -193,23 +195,10 @@ class InFlight:
     def _count(self, request: Request) -> None:
         """Count a request among those of its sender; it is given up where these are too many."""
         size, owner = request.conversation.size, request.conversation.owner
-        own = self._owners.get(owner)
-        if own is None:
-            own = self._owners[owner] = Amount(
-                most=self._limits.calls_of_principal, most_bytes=self._limits.call_bytes_of_principal
-            )
-        if own.full or self._all.full:
+        if not self._waiting.has_room(owner, size):
             request.give_up(GivenUp.CROWDED)
         request.owner = owner
-        own.add(size)
-        self._all.add(size)
-
-    def _discount(self, request: Request, owner: str) -> None:
-        size, own = request.conversation.size, self._owners[owner]
-        own.remove(size)
-        self._all.remove(size)
-        if not own.count:
-            del self._owners[owner]
+        self._waiting.add(owner, size)
 
     def _answered(self, identifier: str, peer: Peer, message: JsonObject) -> bool:
         asked = self._asked.get(identifier)

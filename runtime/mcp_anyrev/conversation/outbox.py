@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from mcp_anyrev.conversation.amounts import Amount
@@ -68,6 +68,7 @@ class Queue:
 
     Args:
         limits: how much may wait, so that there is room for another report.
+        unread: what waits for all readers of this worker.
         resumable: may its stream be closed early, and be taken up again?
     """
 
@@ -79,6 +80,7 @@ class Queue:
         "_same",
         "_space",
         "_stream",
+        "_unread",
         "_waiter",
         "closed",
         "ended",
@@ -87,7 +89,7 @@ class Queue:
         "used",
     )
 
-    def __init__(self, limits: Limits, resumable: bool = False) -> None:
+    def __init__(self, limits: Limits, unread: Amount, resumable: bool = False) -> None:
         self.resumable = resumable
         self.retry: int | None = None
         """What `release` was told, before there was a stream to close."""
@@ -96,6 +98,7 @@ class Queue:
         self.used = False
         """Has anything been sent?"""
         self._limits = limits
+        self._unread = unread
         self._losing: set[Lost] | None = None
         self._messages: deque[tuple[bytes, str | None]] | None = None
         self._amount: Amount | None = None
@@ -117,7 +120,7 @@ class Queue:
             return
         if self._messages is None:
             self._messages, self._same = deque(), set()
-            self._amount = Amount(most=self._limits.queue, most_bytes=self._limits.queue_bytes)
+            self._amount = Amount(self._limits.queue_bytes, self._limits.queue, self._unread)
         if same is not None and self._same is not None:
             if same in self._same:
                 return
@@ -151,9 +154,8 @@ class Queue:
 
     def forward(self, stream: Ending) -> None:
         """From now on messages go to a stream, and so do those that have not been taken."""
-        for message, same in self._messages or ():
+        for message, same in self._drop():
             stream.send(message, same)
-        self._messages = None
         self._stream = stream
         for lost in self._losing or ():
             stream.watch(lost)
@@ -202,7 +204,7 @@ class Queue:
     def close(self) -> None:
         """Nobody reads any longer."""
         self.closed = True
-        self._messages = None
+        self._drop()
         self._make_space()
         losing, self._losing = self._losing, None
         for lost in losing or ():
@@ -226,6 +228,13 @@ class Queue:
         finally:
             self._waiter = None
         return True
+
+    def _drop(self) -> Iterable[tuple[bytes, str | None]]:
+        """Keep no messages any longer; returns those that there were."""
+        messages, self._messages = self._messages, None
+        if self._amount is not None:
+            self._amount.clear()
+        return messages or ()
 
     def _make_space(self) -> None:
         if self._space is not None and not self._space.done():

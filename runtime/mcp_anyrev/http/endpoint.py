@@ -86,7 +86,7 @@ class Endpoint:
                 # The params may be left out, but a header may have to repeat one of their members.
                 if "method" in message:
                     adapter.check_headers(headers, message)
-            queue = Queue(self._limits, resumable=adapter.event_ids and session is not None)
+            queue = Queue(self._limits, core.unread, resumable=adapter.event_ids and session is not None)
             conversation = Conversation(
                 core,
                 adapter,

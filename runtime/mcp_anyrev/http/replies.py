@@ -141,6 +141,7 @@ class _StandingBy:
             self._leave()
         except ProtocolError as error:  # its head has gone out, so all that can be done is to end it
             log.error("a stream was ended: %s", error.message)
+            queue.close()
 
     async def _begun(self) -> _Begun | None:
         """A stream that can be taken up again; None where none can be kept, so that one has to do that cannot."""

@@ -47,6 +47,7 @@ class Streams:
         self.retry = round(core.settings.retry_seconds * 1000)
         self._bus = core.bus
         self._limits = core.settings.limits
+        self._unread = core.unread
         self._patience = core.settings.kept_seconds
         self._written: weakref.WeakValueDictionary[Key, Stream] = weakref.WeakValueDictionary()
         self._read: dict[Key, Reader] = {}
@@ -68,7 +69,9 @@ class Streams:
         """A stream to write on, which somebody has opened, on whichever worker that was."""
         stream = self._written.get(topic)
         if stream is None or stream.closed:
-            stream = self._written[topic] = Stream(self.hub, self._bus, topic, self._limits, self._patience)
+            stream = self._written[topic] = Stream(
+                self.hub, self._bus, topic, self._limits, self._unread, self._patience
+            )
         return stream
 
     async def begin(self, its: Named, owner: str, retry: int | None) -> tuple[Stream, Message | None]:

@@ -96,6 +96,7 @@ class Stream:
         bus: reaches who reads it on another worker.
         topic: which it is.
         limits: how much may have been published and not read, and how much may wait for that beside it.
+        unread: what waits for all readers of this worker.
         patience: for how many seconds it goes on while nobody reads and there is no room.
     """
 
@@ -118,7 +119,7 @@ class Stream:
         "topic",
     )
 
-    def __init__(self, hub: Hub, bus: Bus, topic: Key, limits: Limits, patience: float) -> None:
+    def __init__(self, hub: Hub, bus: Bus, topic: Key, limits: Limits, unread: Amount, patience: float) -> None:
         self.topic = topic
         self.closed = False
         self._hub = hub
@@ -127,9 +128,9 @@ class Stream:
         self._patience = patience
         self._waiting: deque[tuple[bytes, str | None]] = deque()
         self._same: set[str] = set()
-        self._waiting_amount = Amount(most=limits.queue, most_bytes=limits.queue_bytes)
+        self._waiting_amount = Amount(limits.queue_bytes, limits.queue, unread)
         self._unread: dict[str, int] = {}
-        self._unread_amount = Amount(most=limits.queue, most_bytes=limits.queue_bytes)
+        self._unread_amount = Amount(limits.queue_bytes, limits.queue)
         self._attended = True
         self._ended = False
         self._moved: asyncio.Future[None] | None = None

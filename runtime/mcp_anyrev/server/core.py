@@ -18,6 +18,7 @@ from mcp_contract import Declaration, InvalidParams, InvalidRequest, JsonObject,
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 
+from mcp_anyrev.conversation.amounts import Amount
 from mcp_anyrev.conversation.bus import Bus
 from mcp_anyrev.conversation.conversation import CANCELLED, Conversation
 from mcp_anyrev.conversation.in_flight import InFlight
@@ -77,6 +78,8 @@ class Core:
         self.hub = _hub(settings)
         self.sessions = Sessions(self.store, ttl=settings.session_ttl_seconds, most=limits.session_bytes)
         self.bus = Bus(self.hub, registry.name)
+        self.unread = Amount(limits.queue_bytes_of_all)
+        """What waits for slow readers."""
         self.in_flight = InFlight(self.bus, limits, settings.session_ttl_seconds)
         self.quota = Quota(limits.streams_of_principal)
         self.audience = Audience(

@@ -9,13 +9,11 @@ Specification: basic/transports/streamable-http#sending-messages
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
 
 from mcp_contract import Busy, InvalidRequest, TooLarge
 
-from mcp_anyrev.conversation.amounts import Amount
+from mcp_anyrev.conversation.amounts import Budget
 from mcp_anyrev.principal import owner_of
 from mcp_anyrev.settings import Limits
 
@@ -33,13 +31,16 @@ class Bodies:
     def __init__(self, limits: Limits) -> None:
         self.most_bytes = limits.body_bytes
         self._limits = limits
-        self._all = Amount(most=sys.maxsize, most_bytes=limits.arriving_bytes)
-        self._addresses: dict[str, Amount] = {}
+        self._arriving = Budget(
+            most=limits.bodies_of_address,
+            most_bytes=limits.arriving_bytes_of_address,
+            most_bytes_of_all=limits.arriving_bytes,
+        )
 
     @property
     def arriving(self) -> int:
         """How many are arriving."""
-        return self._all.count
+        return self._arriving.count
 
     def too_large(self) -> TooLarge:
         """What a larger one is refused with."""
@@ -57,40 +58,24 @@ class Bodies:
             TooLarge: it is larger than `Limits.body_bytes`; no more of it is read.
             InvalidRequest: it came too late.
         """
-        body, seconds = bytearray(), self._limits.body_seconds
-        with self._one_more(owner_of(None, peer), body) as own:
-            try:
-                async with asyncio.timeout(seconds):
-                    async for piece in pieces:
-                        body += piece
-                        own.grow(len(piece))
-                        self._all.grow(len(piece))
-                        if len(body) > self.most_bytes:
-                            raise self.too_large()
-                        if own.crowded or self._all.crowded:
-                            raise _busy()
-            except TimeoutError:
-                raise InvalidRequest(f"the body did not arrive within {seconds:g} s") from None
-            return bytes(body)
-
-    @contextmanager
-    def _one_more(self, address: str, body: bytearray) -> Iterator[Amount]:
-        """Count a body, and what has come of it, for as long as the block runs."""
-        own = self._addresses.get(address)
-        if own is None:
-            own = Amount(most=self._limits.bodies_of_address, most_bytes=self._limits.arriving_bytes_of_address)
-        if own.full or self._all.full:
+        owner, body, seconds = owner_of(None, peer), bytearray(), self._limits.body_seconds
+        if not self._arriving.has_room(owner, 0):
             raise _busy()
-        self._addresses[address] = own
-        own.add(0)
-        self._all.add(0)
+        self._arriving.add(owner, 0)
         try:
-            yield own
+            async with asyncio.timeout(seconds):
+                async for piece in pieces:
+                    body += piece
+                    self._arriving.grow(owner, len(piece))
+                    if len(body) > self.most_bytes:
+                        raise self.too_large()
+                    if not self._arriving.has_bytes(owner, len(body)):
+                        raise _busy()
+        except TimeoutError:
+            raise InvalidRequest(f"the body did not arrive within {seconds:g} s") from None
         finally:
-            own.remove(len(body))
-            self._all.remove(len(body))
-            if not own.count:
-                del self._addresses[address]
+            self._arriving.remove(owner, len(body))
+        return bytes(body)
 
 
 def _busy() -> Busy:
