@@ -86,6 +86,10 @@ def large_calls(meta: dict[str, Any]) -> Iterator[Large]:
         ("nullable", "wrong", few('{"number":1,"note":1}')),
         ("numbers", "different", "[" + ",".join(map(str, range(99_000))) + "]"),
         ("numbers", "large", "[" + ",".join(map(str, range(10**25, 10**25 + 99_000))) + "]"),
+        ("defaults", "left out", few("{}")),
+        ("addresses", "right", few('"192.0.2.1"')),
+        ("addresses", "wrong", few('"192.0.2.256"')),
+        ("paths", "paths", few('"a/b/c/d"')),
         ("text", "text", json.dumps('x"' * (MOST // 3))),
     ):
         yield Large(f"{tool}: {name}", "tools/call", {"name": tool, "arguments": {"it": PLACE}}, filling)

@@ -9,8 +9,10 @@ counts, and a thread that holds the interpreter does.
 from __future__ import annotations
 
 import asyncio
+import pathlib
 import sys
 import time
+from ipaddress import IPv4Address
 from typing import Any
 
 from mcp_anyrev import Exchange, Registry, elicit, roots
@@ -29,6 +31,13 @@ class Row(BaseModel):
 class Nullable(BaseModel):
     number: int
     note: str | None
+
+
+class Defaults(BaseModel):
+    """Pydantic copies each default in Python."""
+
+    numbers: list[int] = []
+    notes: dict[str, str] = {}
 
 
 class Form(BaseModel):
@@ -82,6 +91,21 @@ async def nullable(it: list[Nullable]) -> int:
 
 @registry.tool
 async def numbers(it: set[int]) -> int:
+    return len(it)
+
+
+@registry.tool
+async def defaults(it: list[Defaults]) -> int:
+    return len(it)
+
+
+@registry.tool
+async def addresses(it: list[IPv4Address]) -> int:
+    return len(it)
+
+
+@registry.tool
+async def paths(it: list[pathlib.Path]) -> int:
     return len(it)
 
 

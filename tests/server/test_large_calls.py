@@ -22,7 +22,7 @@ from raw_client import RawClient
 
 ADAPTERS = AdapterSet.default()
 
-LONGEST_GAP = 0.5
+LONGEST_GAP = 0.35
 """In seconds of the processor: what somebody else's ping has to wait for."""
 
 BINDINGS = ("aiohttp", "asgi")

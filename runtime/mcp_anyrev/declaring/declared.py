@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from mcp_contract import JsonObject
 from pydantic import BaseModel
 
-from mcp_anyrev.declaring.signatures import Call, Signature
+from mcp_anyrev.declaring.signatures import Call, Read, Signature
 from mcp_anyrev.declaring.uri_templates import is_usable
 from mcp_anyrev.declaring.visibility import Condition, conditions_of
 
@@ -34,7 +34,8 @@ class Declared:
     Attributes:
         key: what it is found by: a name, an address, or a template of addresses.
         description: everything that is listed of it, in canonical form.
-        call: from arguments, exchange and threads to what its function returns.
+        read: from arguments to what its function takes.
+        call: from that, exchange and threads to what its function returns.
         takes_exchange: does its function, or a dependency, take the call it serves?
         asks: may they ask?
         visible: what it takes to see it; all of it.
@@ -43,6 +44,7 @@ class Declared:
 
     key: str
     description: JsonObject
+    read: Read
     call: Call
     takes_exchange: bool
     asks: bool

@@ -152,6 +152,7 @@ def declare_prompt(
     return Prompt(
         key=name,
         description={"name": name, **described(function, options), **given({"arguments": told or None})},
+        read=signature.read,
         call=signature.call,
         takes_exchange=signature.takes_exchange,
         asks=may_ask(signature, options),
@@ -197,6 +198,7 @@ def declare_completion(
     return Completion(
         key=completion_key(kind, of, argument),
         description={},
+        read=signature.read,
         call=signature.call,
         takes_exchange=signature.takes_exchange,
         asks=signature.asks,

@@ -155,6 +155,7 @@ def declare_resource(
     declared: dict[str, Any] = {
         "key": uri,
         "description": given(told),
+        "read": signature.read,
         "call": signature.call,
         "takes_exchange": signature.takes_exchange,
         "asks": may_ask(signature, options),

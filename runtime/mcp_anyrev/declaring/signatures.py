@@ -30,10 +30,11 @@ from mcp_anyrev.exchange import Exchange
 
 RESERVED_PARAMETERS = (ANSWERS_ARGUMENT, STATE_ARGUMENT)
 
-Call = Callable[[JsonObject, Exchange | None, Threads], Awaitable[Any]]
-"""From arguments, the exchange of the call, where it has one, and the threads for what is not async to what a function returns."""
+Read = Callable[[JsonObject], dict[str, Any]]
+"""From arguments as they were sent to what a function takes, by the names of its parameters; it raises `WrongArguments`."""
 
-_Read = Callable[[JsonObject], dict[str, Any]]
+Call = Callable[[dict[str, Any], Exchange | None, Threads], Awaitable[Any]]
+"""From what a function takes, the exchange of the call, where it has one, and the threads for what is not async to what it returns."""
 
 
 class Signature(NamedTuple):
@@ -44,13 +45,15 @@ class Signature(NamedTuple):
         takes_exchange: does it, or anything that it depends on, take the call it serves?
         asks: may it, or anything that it depends on, ask?
         returns: the annotation of what it returns, `inspect.Signature.empty` without one.
-        call: from arguments, exchange and threads to what the function returns; raises `WrongArguments`.
+        read: from arguments to what the function takes.
+        call: from that, exchange and threads to what it returns.
     """
 
     input_schema: JsonObject
     takes_exchange: bool
     asks: bool
     returns: Any
+    read: Read
     call: Call
 
 
@@ -94,7 +97,8 @@ def read_signature(
         bool(exchange) or any(need.takes_exchange for _, need in needs),
         bool(exchange) or any(need.asks for _, need in needs),
         hints.get("return", inspect.Signature.empty),
-        _caller(function, read, exchange[0] if exchange else None, tuple(needs)),
+        read,
+        _caller(function, exchange[0] if exchange else None, tuple(needs)),
     )
 
 
@@ -112,7 +116,7 @@ def _is_model(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, BaseModel)
 
 
-def _raw(input_schema: JsonObject, own: list[inspect.Parameter]) -> tuple[JsonObject, _Read]:
+def _raw(input_schema: JsonObject, own: list[inspect.Parameter]) -> tuple[JsonObject, Read]:
     if input_schema.get("type") != "object":
         raise ValueError('its input schema lacks "type": "object"; arguments are always an object')
     if len(own) > 1:
@@ -123,7 +127,7 @@ def _raw(input_schema: JsonObject, own: list[inspect.Parameter]) -> tuple[JsonOb
     return input_schema, lambda arguments: {name: arguments}
 
 
-def _from_model(model: type[BaseModel], parameter: str) -> tuple[JsonObject, _Read]:
+def _from_model(model: type[BaseModel], parameter: str) -> tuple[JsonObject, Read]:
     if issubclass(model, RootModel):
         raise ValueError(
             f"its arguments are {model.__name__}, a RootModel; arguments are always an object with members"
@@ -140,7 +144,7 @@ def _from_model(model: type[BaseModel], parameter: str) -> tuple[JsonObject, _Re
     return schema, read
 
 
-def _from_parameters(name: str, own: list[inspect.Parameter], hints: Mapping[str, Any]) -> tuple[JsonObject, _Read]:
+def _from_parameters(name: str, own: list[inspect.Parameter], hints: Mapping[str, Any]) -> tuple[JsonObject, Read]:
     if not own:  # nearly every resource, of which there may be thousands
         return {"type": "object", "properties": {}, "additionalProperties": False}, lambda arguments: {}
     fields: dict[str, Any] = {}
@@ -180,36 +184,35 @@ def _object_schema(model: type[BaseModel]) -> JsonObject:
 
 
 def _caller(
-    function: Callable[..., Any], read: _Read, exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]
+    function: Callable[..., Any], exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]
 ) -> Call:
     if needs:
-        return _providing_caller(function, read, exchange_name, needs)
+        return _providing_caller(function, exchange_name, needs)
     if not inspect.iscoroutinefunction(function):
 
-        def in_thread(arguments: JsonObject, exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
-            return threads.run(function, read(arguments))
+        def in_thread(given: dict[str, Any], exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
+            return threads.run(function, given)
 
         return in_thread
     if exchange_name is None:
 
-        def plain(arguments: JsonObject, exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
-            return function(**read(arguments))  # type: ignore[no-any-return]  # a coroutine function gives a coroutine
+        def plain(given: dict[str, Any], exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
+            return function(**given)  # type: ignore[no-any-return]  # a coroutine function gives a coroutine
 
         return plain
 
-    def asking(arguments: JsonObject, exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
-        return function(**read(arguments), **{exchange_name: exchange})  # type: ignore[no-any-return]  # as above
+    def asking(given: dict[str, Any], exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
+        return function(**given, **{exchange_name: exchange})  # type: ignore[no-any-return]  # as above
 
     return asking
 
 
 def _providing_caller(
-    function: Callable[..., Any], read: _Read, exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]
+    function: Callable[..., Any], exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]
 ) -> Call:
     waits = inspect.iscoroutinefunction(function)
 
-    async def providing(arguments: JsonObject, exchange: Exchange | None, threads: Threads) -> Any:
-        given = read(arguments)
+    async def providing(given: dict[str, Any], exchange: Exchange | None, threads: Threads) -> Any:
         if exchange_name is not None:
             given[exchange_name] = exchange
         thread = CallThread(threads)

@@ -16,11 +16,14 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from mcp_anyrev.user_code import called, raised
 
 _IDLE_SECONDS = 10.0
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 
 class _Step(NamedTuple):
@@ -52,6 +55,7 @@ class Threads:
         self._lock = threading.Lock()
         self._number = 0
         self._free: list[_Worker] = []
+        self._turn = asyncio.Lock()
         self._waiting: deque[CallThread] = deque()
 
     async def run(self, function: Callable[..., Any], given: dict[str, Any]) -> Any:
@@ -69,6 +73,12 @@ class Threads:
             return await thread.run(function, **given)
         finally:
             thread.leave()
+
+    async def aside(self, function: Callable[[Given], Result], given: Given) -> Result:
+        """Run something that may take long, so that it does not hold up whatever does not need it; one at a time."""
+        async with self._turn:
+            result: Result = await self.run(functools.partial(function, given), {})
+            return result
 
     async def result_of(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, async or not; what is not runs in a thread."""

@@ -149,6 +149,7 @@ def declare_tool(
     return Tool(
         key=name,
         description={"name": name, **described(function, options), **given({**schemas, "annotations": hints or None})},
+        read=signature.read,
         call=signature.call,
         takes_exchange=signature.takes_exchange,
         asks=asks,

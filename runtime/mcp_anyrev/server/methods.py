@@ -81,7 +81,7 @@ class Methods:
             if not self._registry.hooks:
                 raise
             use = Refused(error, params.get(kind.named_by))
-        offered = use.offered
+        use.size, offered = conversation.size, use.offered
         if offered is None:
             return await self._run(request, use)
         if offered.header_schema is not None and conversation.headers is not None:

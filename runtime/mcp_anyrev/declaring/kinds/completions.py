@@ -42,7 +42,7 @@ class Completing(Use):
         arguments: JsonObject = {"value": params["argument"]["value"]}
         if self.part.takes_others:
             arguments["arguments"] = params.get("context", {}).get("arguments", {})
-        return completion_result(await self.part.call(arguments, exchange, threads))
+        return completion_result(await self.part.call(self.part.read(arguments), exchange, threads))
 
 
 class Completions(Kind):

@@ -142,9 +142,10 @@ class Use(ABC):
     Attributes:
         offered, target: see above.
         part: the declaration itself.
+        size: how many bytes the request has, roughly.
     """
 
-    __slots__ = ("offered", "part", "target")
+    __slots__ = ("offered", "part", "size", "target")
 
     offered: Offered | None
     part: Any
@@ -154,6 +155,7 @@ class Use(ABC):
         self.offered = offered
         self.part = None if offered is None else offered.part
         self.target = target
+        self.size = 0
 
     @property
     def label(self) -> str:

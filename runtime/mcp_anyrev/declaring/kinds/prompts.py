@@ -33,7 +33,8 @@ class PromptFilling(Use):
 
     async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
         """See `Use.run`."""
-        return prompt_result(self.part, await self.part.call(params.get("arguments", {}), exchange, threads))
+        given = self.part.read(params.get("arguments", {}))
+        return prompt_result(self.part, await self.part.call(given, exchange, threads))
 
 
 class Prompts(Kind):

@@ -78,7 +78,8 @@ class Reading(Use):
 
     async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
         """See `Use.run`."""
-        return resource_result(self.part, self.target, await self.part.call(self._values, exchange, threads))
+        given = self.part.read(self._values)
+        return resource_result(self.part, self.target, await self.part.call(given, exchange, threads))
 
     def wrong(self, words: str) -> JsonObject:
         """See `Use.wrong`: the values come from the address, so it is none of these resources."""

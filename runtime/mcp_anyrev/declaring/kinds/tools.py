@@ -39,6 +39,10 @@ class OfferedTool(Offered):
     wraps_output: bool = field(kw_only=True)
 
 
+_LARGE = 32 * 1024
+"""From so many bytes on arguments are read in a thread: some types are made, and checked, one value at a time by code in Python."""
+
+
 class ToolCall(Use):
     """A call of a tool.
 
@@ -75,7 +79,8 @@ class ToolCall(Use):
                 arguments = tool.missing_members.as_null(arguments)
             if not self.offered.losses or not tool.arguments.accepts(arguments):
                 raise WrongArguments(tool.arguments.faults(arguments))
-        result = tool_result(await tool.call(arguments, exchange, threads), tool.output)
+        given = tool.read(arguments) if self.size < _LARGE else await threads.aside(tool.read, arguments)
+        result = tool_result(await tool.call(given, exchange, threads), tool.output)
         return wrapped(result, tool.description.get("outputSchema")) if self.offered.wraps_output else result
 
     def _check_nesting(self, arguments: JsonObject) -> None:
