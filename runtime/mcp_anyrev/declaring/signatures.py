@@ -183,9 +183,7 @@ def _object_schema(model: type[BaseModel]) -> JsonObject:
     return schema
 
 
-def _caller(
-    function: Callable[..., Any], exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]
-) -> Call:
+def _caller(function: Callable[..., Any], exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]) -> Call:
     if needs:
         return _providing_caller(function, exchange_name, needs)
     if not inspect.iscoroutinefunction(function):
