@@ -106,17 +106,19 @@ def test_vectors_lose_their_marks_with_the_answer_or_by_file(marked_toy: Toy) ->
     folder.mkdir(parents=True)
     kept = '  is: none\n  cite: "page: letters#stamps"\n'
     (folder / "letters.yaml").write_text(f"# Letters.\nstamp:\n  review: copied from {OLD}\n{kept}", "utf-8")
+    file = folder.parent / "encoding/params.yaml"
+    file.parent.mkdir()
     vector = (
         '  - name: a\n    review: new\n    cite: "page: a#b"\n    method: m\n    given: {"review": 1}\n    sent: {}\n'
     )
-    (folder.parent / "params.yaml").write_text(f"review: copied\ncall: encode_params\nvectors:\n{vector}", "utf-8")
+    file.write_text(f"review: copied\ncall: encode_params\nvectors:\n{vector}", "utf-8")
     assert f"{VECTORS}/concerns/letters.yaml:3:3: to be reviewed: copied from {OLD}" in marked_toy.problems()
-    assert f"{VECTORS}/params.yaml:5:5: to be reviewed: new" in marked_toy.problems()
-    result = marked_toy.run("accept", "stamp", f"{VECTORS}/params.yaml", "--yes")
+    assert f"{VECTORS}/encoding/params.yaml:5:5: to be reviewed: new" in marked_toy.problems()
+    result = marked_toy.run("accept", "stamp", f"{VECTORS}/encoding/params.yaml", "--yes")
     assert result.exit_code == 0, result.output
     assert f"  vectors: 1 in {VECTORS}/concerns/letters.yaml" in result.stdout.splitlines()
     assert (folder / "letters.yaml").read_text("utf-8") == f"# Letters.\nstamp:\n{kept}"
-    text = (folder.parent / "params.yaml").read_text("utf-8")
+    text = file.read_text("utf-8")
     assert text == "call: encode_params\nvectors:\n" + vector.replace("    review: new\n", "")
 
 
@@ -142,3 +144,100 @@ def test_vectors_that_are_there_are_not_written_again(marked_toy: Toy) -> None:
     result = marked_toy.run("vectors", NEW, "--like", OLD)
     assert result.exit_code == 2
     assert f"tests/vectors/{NEW} exists already" in result.stderr
+
+
+ONE_VECTOR = '  - name: a\n    cite: "page: a#b"\n    method: m\n    given: {}\n    sent: {}\n'
+BARE = '  - name: a\n    definition: D\n    cite: "schema: #/$defs/D"\n'
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "complaint"),
+    [
+        (
+            "concerns/letters",
+            "stamp:\n  review: new\n",
+            "1:1: 'stamp' has none; allowed: one of the keys is, rows, calls",
+        ),
+        (
+            "concerns/letters",
+            "stamp:\n  review: new\n  calls:\n",
+            "3:9: 'calls' is empty; allowed: a list, with one item at least",
+        ),
+        (
+            "concerns/letters",
+            'stamp:\n  review: new\n  calls:\n    - name: a\n      cite: "page: a#b"\n      call: {}\n      gives:\n',
+            "7:13: 'gives' is empty; allowed: JSON",
+        ),
+        (
+            "concerns/letters",
+            'stamp:\n  review: new\n  calls:\n    - name: a\n      cite: "page: a#b"\n      call: {}\n',
+            "4:7: 'a' does not say what becomes of it; allowed: one of the keys gives, gives_at_least, refuses",
+        ),
+        (
+            "encoding/params",
+            "review: new\ncall: encode_params\nvectors:\n",
+            "3:9: 'vectors' is empty; allowed: a list, with one item at least",
+        ),
+        (
+            "encoding/params",
+            f"review: new\ncall: encode_params\nvectors:\n{ONE_VECTOR.replace('    sent: {}', '    sent:')}",
+            "8:10: 'sent' is empty; allowed: JSON",
+        ),
+        (
+            "results",
+            f"review: new\ndirection: a\nvectors:\n{BARE}    valid: true\n    result: {{}}\n",
+            "4:5: this vector has no 'method'",
+        ),
+        (
+            "answers",
+            f"review: new\ndirection: a\nvectors:\n{BARE}    method: m\n    valid: maybe\n    result: {{}}\n",
+            "8:12: 'valid' is 'maybe'; allowed: true, false",
+        ),
+        (
+            "client_requests",
+            f"review: new\ndirection: a\nvectors:\n{BARE}    valid: false\n    message: {{}}\n",
+            "4:5: vector 'a' is not valid, and has no 'wrong'",
+        ),
+        (
+            "errors",
+            f"review: new\ndirection: a\nvectors:\n{BARE}    valid: true\n    message: {{}}\n",
+            "4:5: this vector has no 'error'",
+        ),
+        ("errors", "review: new\ndirection: a\nvectors: [\n", "4:1: not YAML: "),
+    ],
+)
+def test_the_mark_of_what_nobody_has_written_stays(marked_toy: Toy, kind: str, text: str, complaint: str) -> None:
+    file = marked_toy.root / VECTORS / f"{kind}.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text, "utf-8")
+    other = marked_toy.root / VECTORS / "encoding/results.yaml"
+    other.parent.mkdir(parents=True, exist_ok=True)
+    other.write_text(f"review: new\ncall: encode_result\nvectors:\n{ONE_VECTOR}", "utf-8")
+
+    result = marked_toy.run("accept", "--all", "--yes")
+    assert result.exit_code == 3, result.output
+    assert f"{VECTORS}/{kind}.yaml:{complaint}" in result.stderr
+    assert file.read_text("utf-8") == text
+    assert other.read_text("utf-8") == f"call: encode_result\nvectors:\n{ONE_VECTOR}"
+    # The answer goes with its vectors, so its mark stays as well.
+    waiting = ["stamp"] if kind.startswith("concerns") else [f"{VECTORS}/{kind}.yaml"]
+    assert [item["name"] for item in json.loads(marked_toy.run("accept", "--json").stdout)["marked"]] == waiting
+    result = marked_toy.run("accept", "--all", "--yes", "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert found["accepted"] == found["changed"] == []
+    assert found["left"] == 1
+    assert {problem["path"] for problem in found["problems"]} == {f"{VECTORS}/{kind}.yaml"}
+
+
+def test_calls_that_nobody_has_are_scaffolded_empty_and_not_accepted(marked_toy: Toy) -> None:
+    file = marked_toy.root / f"tests/vectors/{OLD}/errors.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("direction: both ways\nvectors: []\n", "utf-8")
+    result = marked_toy.run("vectors", NEW, "--like", OLD)
+    assert result.exit_code == 0, result.output
+    assert "without any calls to take over, which are to be written: sealed" in result.stdout.splitlines()
+    result = marked_toy.run("accept", "sealed", "--yes")
+    assert result.exit_code == 1
+    assert f"{VECTORS}/concerns/letters.yaml:" in result.stderr
+    assert ": 'calls' is empty; allowed: a list, with one item at least" in result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import re
 import sys
 import textwrap
@@ -13,10 +14,12 @@ import click
 from ..differences.schemas import SchemaDifferences, schema_differences
 from ..documents.review import review
 from ..editing.marks import CORRECTIONS, Marked, marked, taken_away
+from ..reading.located import Problem
 from ..specification.loading import Specification, load_specification
 from ..vectors.files import FOLDER, MARK, read_file
+from ..vectors.vector_file import unwritten
 from ..writing import files
-from .options import Settings, paint, takes_settings
+from .options import WORK_LEFT, Settings, counted, paint, problem_data, show_problems, takes_settings
 
 _WIDTH = 120
 
@@ -31,7 +34,10 @@ def command(settings: Settings, names: tuple[str, ...], revision: str | None, ev
     """Show each NAME that is marked, with its sources and what its schema says otherwise, and take the mark away.
 
     NAME is a concern, whose answer and vectors are accepted together; `corrections`; or a file of vectors. Without any,
-    what is marked is listed. The mark goes when the answer is yes. What is wrong is corrected in its file first.
+    what is marked is listed. The mark goes when the answer is yes. What is wrong is corrected in its file first, and what nobody has
+    written yet is listed with its place: its mark stays.
+
+    It ends with 3 where marks went and others stay for that; with 1 where none could go.
 
     \b
     Examples:
@@ -51,7 +57,11 @@ def command(settings: Settings, names: tuple[str, ...], revision: str | None, ev
     specification = load_specification(settings.root)
     shown = _Shown(specification)
     accepted: list[Marked] = []
+    lacking: list[Problem] = []
     for item in chosen:
+        if problems := _unwritten(settings.root, item):
+            lacking += problems
+            continue
         if not settings.as_json:
             paint("\n".join(shown.lines(item)))
         answer = "y" if yes else click.prompt("Is it right? [y]es, [n]o, [q]uit", default="n", show_default=False)
@@ -63,8 +73,24 @@ def command(settings: Settings, names: tuple[str, ...], revision: str | None, ev
     files.apply(settings.root, texts)
     left = len(waiting) - len(accepted)
     named = [{"name": item.name, "revision": item.revision} for item in accepted]
-    data = {"accepted": named, "changed": sorted(texts), "left": left}
+    data = {
+        "accepted": named,
+        "changed": sorted(texts),
+        "left": left,
+        "problems": [problem_data(problem) for problem in lacking],
+    }
     settings.show(data, f"accepted {len(accepted)}; {left} still to be reviewed")
+    if lacking:
+        if not settings.as_json:
+            click.echo(f"{counted(len(lacking), 'thing')} to be written before it can be accepted:", err=True)
+            show_problems(lacking, to_error=True)
+        sys.exit(WORK_LEFT if texts else 1)
+
+
+def _unwritten(root: pathlib.Path, item: Marked) -> list[Problem]:
+    """What nobody has written yet of the vectors that an item marks."""
+    paths = sorted({path for path, _ in item.places if path.startswith(FOLDER)})
+    return [problem for path in paths for problem in unwritten(root, path, item.name if item.area else "")]
 
 
 def _chosen(waiting: Sequence[Marked], names: Sequence[str]) -> list[Marked]:

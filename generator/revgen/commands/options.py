@@ -23,7 +23,7 @@ from ..specification.loading import load_specification
 from ..vectors.files import marks
 
 _MARK = pathlib.PurePath("specs", "revisions.yaml")
-_WORK_LEFT = 3
+WORK_LEFT = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,7 +139,7 @@ def show_what_is_left(settings: Settings, problems: collections.abc.Sequence[Pro
             show_problems(faults, to_error=True)
         hint_at_remarks([problem for problem in problems if problem.degree != "fault"])
     if faults:
-        sys.exit(_WORK_LEFT)
+        sys.exit(WORK_LEFT)
 
 
 def hint_at_remarks(remarks: collections.abc.Sequence[Problem]) -> None:

@@ -39,13 +39,20 @@ def command(settings: Settings, revision: str, like: str) -> None:
         raise click.UsageError(f"there are no vectors of {like} in {FOLDER}/{like}")
     made = scaffold(specification, revision, like)
     files.apply(settings.root, made.texts)
-    data = {"written": made.vectors, "elsewhere": made.elsewhere, "to_write": list(made.to_write)}
+    data = {
+        "written": made.vectors,
+        "elsewhere": made.elsewhere,
+        "to_write": list(made.to_write),
+        "without_calls": list(made.without_calls),
+    }
     lines = [f"wrote {path}: {count}" for path, count in made.vectors.items()]
     lines += [f"added to {path}: {count}" for path, count in made.elsewhere.items()]
     if made.to_write:
         lines.append(
             f"answered otherwise than by {like}; what they give, and what is sent so, is to be written: {', '.join(made.to_write)}"
         )
+    if made.without_calls:
+        lines.append(f"without any calls to take over, which are to be written: {', '.join(made.without_calls)}")
     settings.show(data, "\n".join(lines))
     if not settings.as_json:
         click.echo(f"{len(made.vectors) + sum(made.elsewhere.values())} to be reviewed; run: revgen lint", err=True)

@@ -64,11 +64,13 @@ def _entry(concern: Concern, version: str, like: str, known: Mapping[str, Entrie
         cited = [str(citation) for citation in answer.citations]
         constant = {"is": _value(answer.value)} if concern.kind == "value" else {"rows": _rows(answer)}
         return {
-            MARK: f"as {area_path(concern)} answers, which is another answer than that of {like}",
+            MARK: f"as {area_path(concern)} answers; no vectors of {like}, or of whoever answers alike, say so",
             **constant,
             "cite": cited[0] if len(cited) == 1 else cited,
         }
-    calls = renamed(_plain(known.get(like, {}).get(concern.name, {"calls": []})), like, version)
+    if concern.name not in known.get(like, {}):
+        return {MARK: f"there are no calls, neither of {like} nor of whoever answers alike: write some", "calls": []}
+    calls = renamed(_plain(known[like][concern.name]), like, version)
     return {MARK: f"calls of {like}, which answers otherwise: write what each of them gives now", **calls}
 
 

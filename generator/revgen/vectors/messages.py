@@ -390,8 +390,9 @@ class Scaffold:
     def _errors(self, found: Iterable[Vector]) -> Iterator[Vector]:
         """A valid and an invalid vector for each kind of error that has none yet."""
         shown = {(vector["error"], vector["valid"]) for vector in found}
-        envelope = next(name for name in ("JSONRPCErrorResponse", "JSONRPCError") if name in self.new.definitions)
-        for error, code in self.new.error_codes.items():
+        envelopes = [name for name in ("JSONRPCErrorResponse", "JSONRPCError") if name in self.new.definitions]
+        for error, code in self.new.error_codes.items() if envelopes else ():
+            envelope = envelopes[0]
             words = error.replace("_", " ")
             said = {"code": code, "message": f"refused: {words}"}
             message = {"jsonrpc": "2.0", "id": 1, "error": said}

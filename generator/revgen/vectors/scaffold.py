@@ -31,12 +31,14 @@ class Scaffolded:
         vectors: how many vectors of the revision there are in it, by file.
         elsewhere: how many were added to files of other revisions, by file.
         to_write: the choices that are answered otherwise than before, whose outcomes nobody but a person knows.
+        without_calls: the choices of which there are no calls to take over, so that a person writes them whole.
     """
 
     texts: dict[str, str]
     vectors: dict[str, int]
     elsewhere: dict[str, int]
     to_write: tuple[str, ...]
+    without_calls: tuple[str, ...]
 
 
 def scaffold(specification: Specification, version: str, like: str) -> Scaffolded:
@@ -65,6 +67,7 @@ class _Project:
         self.texts: dict[str, str] = {}
         self.counts: dict[str, int] = {}
         self.elsewhere: dict[str, int] = {}
+        self.without_calls: list[str] = []
 
     def scaffolded(self) -> Scaffolded:
         new, old = self.sides[self.version], self.sides[self.like]
@@ -78,7 +81,7 @@ class _Project:
         to_write = [
             name for area in self.specification.areas for name in answered_otherwise(area, self.version, self.like)
         ]
-        return Scaffolded(self.texts, self.counts, self.elsewhere, tuple(to_write))
+        return Scaffolded(self.texts, self.counts, self.elsewhere, tuple(to_write), tuple(self.without_calls))
 
     # What there is.
 
@@ -198,6 +201,7 @@ class _Project:
             head = f"# {area.title}: what {self.version} answers.\n"
             self.texts[path] = head + "\n".join(concern_text(name, entry) for name, entry in entries.items())
             self.counts[path] = len(entries)
+            self.without_calls += [name for name, entry in entries.items() if entry.get("calls") == []]
 
 
 def has_vectors(specification: Specification, version: str) -> bool:
