@@ -110,6 +110,27 @@ def test_an_opposite_that_answers_nothing_is_remarked() -> None:
     ]
 
 
+def envelope(result: str) -> dict[str, Any]:
+    return thing(id=TEXT, jsonrpc={"const": "2.0"}, result={"$ref": f"#/$defs/{result}"})
+
+
+def test_what_is_alike_because_all_are_is_no_other_name() -> None:
+    """An envelope is like any other, and says nothing of what is in it."""
+    results = {"SailResult": thing(knots=TEXT, wind=TEXT), "MoorResult": thing(berth=TEXT, rope=TEXT)}
+    stays = {"RowResult": thing(strokes=TEXT, side=TEXT), "RowResultResponse": envelope("RowResult")}
+    before = schema(**results, **stays, SailResultResponse=envelope("SailResult"))
+    assert remarks(before, schema(**results, **stays, MoorResultResponse=envelope("MoorResult"))) == []
+
+
+def test_what_stands_where_the_other_stood_is_remarked() -> None:
+    """However little there is of it, and however many are like it."""
+    boat, like = thing(uri=TEXT), thing(uri=TEXT)
+    before = schema(Boat=boat, Port=like, Sea=thing(boats={"type": "array", "items": {"$ref": "#/$defs/Boat"}}))
+    after = schema(Vessel=boat, Port=like, Sea=thing(boats={"type": "array", "items": {"$ref": "#/$defs/Vessel"}}))
+    (found,) = remarks(before, after)
+    assert found.startswith(f"'Vessel' of {NEW} seems to be 'Boat' of {OLD}")
+
+
 def test_no_type_of_the_real_revisions_is_taken_for_another_and_each_would_be() -> None:
     specification = load_specification(ROOT)
     assert [one for one in specification.remarks if "under another name" in one.message] == []

@@ -48,12 +48,14 @@ def test_a_generated_adapter_does_what_its_answers_say(generated_toy: Toy) -> No
     assert adapter.sealed("hello") == "hello (red wax)"
 
 
-def test_a_move_to_a_name_that_no_schema_has_any_more_goes_on(toy: Toy) -> None:
+def test_a_move_goes_on_while_the_revision_that_has_its_name_may_come_back(toy: Toy) -> None:
     path = toy.root / "specs/canonical.yaml"
     path.write_text(
         path.read_text("utf-8").replace("{}", "moves: [{name: it became a missive, from: Letter, to: Missive}]"),
         "utf-8",
     )
+    revisions = toy.root / "specs/revisions.yaml"
+    revisions.write_text(revisions.read_text("utf-8") + 'removed:\n  - "2003-03-03"\n', "utf-8")
     result = toy.run("generate")
     assert result.exit_code == 0, result.output
     assert "class Missive(" in (toy.root / "generated/mcp_revisions/canonical.py").read_text("utf-8")

@@ -20,7 +20,11 @@ _DEFINITION_KEY = "$defs"
 
 
 def merge(
-    schemas: Mapping[str, Mapping[str, Any]], rules: Rules, problems: Problems, drafts: Collection[str] = ()
+    schemas: Mapping[str, Mapping[str, Any]],
+    rules: Rules,
+    problems: Problems,
+    drafts: Collection[str] = (),
+    unsettled: set[str] | None = None,
 ) -> dict[str, Any]:
     """Merge the schemas of all revisions into the canonical one.
 
@@ -31,15 +35,16 @@ def merge(
             refers to it; a rule that settles nothing is a remark.
         drafts: those of the revisions that are none yet. They add optional members and new types; what a final revision
             defines they leave as it is.
+        unsettled: receives the types and members (`Type.member`) in which there is a conflict, so that nobody compares them any further.
 
     Returns:
         A schema in normal form, sorted throughout; the same inputs give the same bytes.
     """
     final = {revision: schema for revision, schema in schemas.items() if revision not in drafts}
     if not final or len(final) == len(schemas):
-        return _Merger(schemas, rules, problems).run()
+        return _Merger(schemas, rules, problems, unsettled).run()
     own, all_ = Problems(), Problems()
-    whole = _Merger(final, rules, own).run()
+    whole = _Merger(final, rules, own, unsettled).run()
     # As if they were older than all others: then the final ones name and shape what both have.
     added = _Merger(
         {revision: schemas[revision] for revision in schemas if revision in drafts} | final, rules, all_
@@ -75,17 +80,19 @@ def published_aliases(schema: Mapping[str, Any], rules: Rules) -> dict[str, str]
 
 
 class _Merger:
-    def __init__(self, schemas: Mapping[str, Mapping[str, Any]], rules: Rules, problems: Problems) -> None:
+    def __init__(
+        self,
+        schemas: Mapping[str, Mapping[str, Any]],
+        rules: Rules,
+        problems: Problems,
+        unsettled: set[str] | None = None,
+    ) -> None:
         self.schemas = dict(reversed(list(schemas.items())))
         self.rules = rules
         self.problems = problems
+        self.unsettled: set[str] = set() if unsettled is None else unsettled
         self.used: set[Place] = set()
         self.names = {revision: published_aliases(schema, rules) for revision, schema in self.schemas.items()}
-        self.used.update(
-            move.place
-            for move in rules.moves
-            if any(move.canonical == names.get(move.published) for names in self.names.values())
-        )
         self.published = {
             self._canonical(revision, name)
             for revision, schema in self.schemas.items()
@@ -94,7 +101,7 @@ class _Merger:
         self.definitions_of: dict[str, Mapping[str, Sequence[str]]] = {}
         self.borrowed: dict[str, dict[str, Node]] = {}
         self.merged: dict[str, dict[str, Any]] = {}
-        self.conflicts: list[tuple[str, str]] = []
+        self.conflicts: list[tuple[str, str]] = []  # places, and what is said of each
 
     def run(self) -> dict[str, Any]:
         while self._find_names_by_place():
@@ -231,9 +238,7 @@ class _Merger:
             revisions = {revision for revision, known in shapes if known == shape} or {shapes[0][0]}
             both.append(f"{words} in {', '.join(sorted(revisions))}")
         remedy = f"list it under 'plain: {'members' if '.' in place else 'types'}' to pass it as it is"
-        self.conflicts.append(
-            (place.partition(".")[0], f"no rule settles '{place}': {both[0]}, but {both[1]}; {remedy}")
-        )
+        self.conflicts.append((place, f"no rule settles '{place}': {both[0]}, but {both[1]}; {remedy}"))
 
     def _rewritten(self, revision: str, node: Any) -> Any:
         """A node with canonical names, and with plain types in place."""
@@ -305,8 +310,9 @@ class _Merger:
         return kept
 
     def _complain_about_conflicts(self, kept: dict[str, dict[str, Any]]) -> None:
-        for owner, conflict in self.conflicts:
-            if owner in kept:
+        for place, conflict in self.conflicts:
+            if place.partition(".")[0] in kept:
+                self.unsettled.add(place)
                 self.problems.add(self.rules.place, conflict)
 
     def _complain_about_missing(self, kept: dict[str, dict[str, Any]]) -> None:
@@ -326,12 +332,6 @@ class _Merger:
             for pattern in patterns:
                 if pattern.place not in self.used:
                     self.problems.remark(pattern.place, f"'{pattern.text}' {verb}")
-        for move in rules.moves:
-            if move.place not in self.used:
-                self.problems.remark(
-                    move.place,
-                    f"the move '{move.name}' finds nothing: no revision has '{move.published}' without '{move.canonical}'",
-                )
 
 
 def _sorted(value: Any) -> Any:

@@ -12,19 +12,20 @@ from typing import Any
 
 from ..canonical.rules import Rules
 from ..schemas.methods import methods
-from ..schemas.outlines import ALIKE, Outlines, likeness, sound_alike
+from ..schemas.outlines import Outlines
 from ..schemas.references import referred
+from ..schemas.renaming import likely_names
 from ..schemas.roles import owners
 from ..schemas.shapes import Definitions, constant, published_names
 
 
 @dataclasses.dataclass(frozen=True)
 class Renamed:
-    """A type with another name. `known` is what `canonical.yaml` calls the move; empty where the shapes alone speak for it."""
+    """A type with another name. `why` is what `canonical.yaml` calls the move, or what makes it likely."""
 
     old: str
     new: str
-    known: str
+    why: str
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -148,13 +149,10 @@ def _renamed(
     # A name may stay and mean something else: what it meant may have another name now.
     both = before.named & before.definitions.keys() & after.definitions.keys()
     turned = [name for name in both if before.members(name) and after.branches(name)]
-    candidates = [name for name in sorted({*removed, *turned}) if name not in known and before.members(name)]
-    taken = {one.new for one in known.values()}
-    for old in candidates:
-        scores = {new: likeness(before.own_members(old), after.own_members(new)) for new in added if new not in taken}
-        near = {new: score for new, score in scores.items() if score >= ALIKE and sound_alike(old, new)}
-        if near:
-            yield Renamed(old, max(near, key=lambda new: (near[new], new)), "")
+    came = set(added) - {one.new for one in known.values()}
+    for old in sorted({*removed, *turned} - known.keys()):
+        for new, why in list(likely_names(before, after, old, came).items())[:1]:
+            yield Renamed(old, new, f"likely, by {why}")
 
 
 def _methods(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[MethodChange]:

@@ -45,7 +45,7 @@ def schema_sections(schema: SchemaDifferences) -> tuple[Section, ...]:
     """The differences of two schemas by kind; a kind without any is left out."""
     requests = [change for change in schema.methods if not _is_notification(change)]
     notifications = [change for change in schema.methods if _is_notification(change)]
-    renamed = (f"`{one.old}` → `{one.new}`: {one.known or 'likely, by name and shape'}" for one in schema.renamed)
+    renamed = (f"`{one.old}` → `{one.new}`: {one.why}" for one in schema.renamed)
     by_title = {
         "Methods": _texts(map(_method, requests)),
         "Notifications": _texts(map(_method, notifications)),

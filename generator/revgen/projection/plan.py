@@ -35,6 +35,7 @@ class Answers:
         filled: `member` or `Type.member` → the Python expression that fills a member which the revision requires; `self` and
             `value`, the canonical object, are at hand.
         supplied: patterns of `Type.member` that the revision requires and whoever calls puts in beforehand.
+        unsettled: types, and members as `Type.member`, of which it was said that no rule settles what they are; they are passed over.
         aliases: a name that the schema publishes → the canonical one, as `canonical.published_aliases` gives it.
     """
 
@@ -47,6 +48,7 @@ class Answers:
     open: tuple[str, ...] = ()
     plain_members: tuple[str, ...] = ()
     supplied: tuple[str, ...] = ()
+    unsettled: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 

@@ -100,6 +100,8 @@ class Walk:
 
     def _call(self, ours: Node, theirs: Node, place: str, base: Mapping[str, Node] | None = None) -> Call | None:
         """What is done with a value of a canonical shape where the revision has another; None where nothing is."""
+        if referred(ours) in self.answers.unsettled:
+            return None
         if is_union(ours, self.canonical):
             return self._union(ours, theirs, place, base or {})
         shape, inner = resolved(ours, self.canonical), resolved(theirs, self.published)
@@ -155,7 +157,7 @@ class Walk:
         required = {member for member in theirs.get("required", []) if not self._answered_fill(name, member)}
         steps, fits, spread = [], [], None
         for member, shape in sorted(ours["properties"].items()):
-            if defined is None or member not in defined:
+            if defined is None or member not in defined or f"{name}.{member}" in self.answers.unsettled:
                 continue
             call = self._call(shape, defined[member], name + member[:1].upper() + member[1:])
             fit = self.fitting.fit(name, member, shape, defined[member], call, required=member in required)

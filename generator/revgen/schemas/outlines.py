@@ -6,16 +6,12 @@ Rule: what a schema has inline is part of the type that it stands in; names alon
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .methods import only_member
 from .references import referred
-from .shapes import Definitions, Node, alternatives, constant, is_union
-
-ALIKE = 0.75
-"""From which share of common members on two types of similar names are likely the same one."""
+from .shapes import Definitions, Node, alternatives, constant, is_union, references
 
 _SHAPE_KEYS = frozenset(
     {
@@ -68,6 +64,22 @@ class Outlines:
             return []
         return sorted({self.shape(branch) for branch in alternatives(node, self.definitions)})
 
+    def parts(self, name: str) -> dict[str, str]:
+        """What a type is told by: its own members with their shapes, the branches of a union, the values of an enumeration."""
+        if members := self.own_members(name):
+            return members
+        parts = self.branches(name) or map(str, self.definitions[name].get("enum", ()))
+        return dict.fromkeys(parts, "")
+
+    def places(self, name: str) -> frozenset[tuple[str, str]]:
+        """The members that a type stands at, by itself or in something: the definition that has the member, and its name."""
+        return frozenset(
+            (owner, member)
+            for owner, node in self.definitions.items()
+            for member, inner in node.get("properties", {}).items()
+            if name in references(inner)
+        )
+
     def outline(self, name: str) -> str:
         """What a type consists of, in a few words."""
         if branches := self.branches(name):
@@ -109,16 +121,3 @@ class Outlines:
                 name, many = referred(inner["items"]), "[]"
             if name is not None and name not in self.named and name not in above:
                 yield from self._members(self.definitions[name], f"{prefix}{member}{many}.", (*above, name))
-
-
-def likeness(old: Mapping[str, str], new: Mapping[str, str]) -> float:
-    """The share of members that two types have in common: the name of one counts twice, its shape once; constants tell types apart."""
-    both = old.keys() & new.keys()
-    if not both or any(old[member].startswith("=") and old[member] != new[member] for member in both):
-        return 0.0
-    return sum(2 + (old[member] == new[member]) for member in both) / (3 * len({*old, *new}))
-
-
-def sound_alike(old: str, new: str) -> bool:
-    """Whether two names have most of their letters in common."""
-    return difflib.SequenceMatcher(None, old, new).ratio() >= 0.6

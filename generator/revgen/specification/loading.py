@@ -26,6 +26,7 @@ from .agreement import check_agreement
 from .inputs import Inputs, read_inputs
 from .names import check_names
 from .renames import complain_about_renames
+from .rule_names import check_rule_names
 from .selection import check_selection
 from .strays import complain_about_strays
 from .vocabulary import load_rules, project
@@ -88,12 +89,13 @@ def load_specification(root: pathlib.Path) -> Specification:
     words = load_words(root, of_words)
     of_vocabulary, of_templates, of_both = Problems(), Problems(), Problems()
     canonical: dict[str, Any] | None = None
+    unsettled: set[str] = set()
     if rules is not None and not (of_schemas.found or of_rules.found):
         drafts = [revision.version for revision in revisions if revision.draft]
-        canonical = merge(schemas, rules, of_vocabulary, drafts)
-        if not of_vocabulary.found:
-            complain_about_renames(schemas, rules, canonical["$defs"], of_vocabulary)
-        if not (of_vocabulary.found or of_words.found):
+        canonical = merge(schemas, rules, of_vocabulary, drafts, unsettled)
+        check_rule_names(schemas, rules, removed, of_vocabulary)
+        complain_about_renames(schemas, rules, canonical["$defs"], of_vocabulary)
+        if not of_words.found:
             complain_about_words(words, canonical["$defs"], of_both)
     environment = make_environment(root)
     try:
@@ -110,8 +112,7 @@ def load_specification(root: pathlib.Path) -> Specification:
     if rules is not None and canonical is not None and not of_inventory.found:
         if not of_templates.found:
             check_agreement(areas, schemas, rules, members, environment, removed, of_both)
-        if not of_vocabulary.found:
-            projections = project(areas, revisions, schemas, rules, canonical, removed, of_both)
+        projections = project(areas, revisions, schemas, rules, canonical, unsettled, removed, of_both)
     for some in (
         of_schemas,
         of_inventory,
@@ -124,6 +125,9 @@ def load_specification(root: pathlib.Path) -> Specification:
     ):
         problems.found += some.found
         problems.remarks += some.remarks
+    # Where something is wrong, or waits, it is of no interest that nothing uses it.
+    said = {problem.place for problem in (*problems.found, *problems.remarks) if problem.degree != "remark"}
+    problems.remarks = [one for one in problems.remarks if one.degree == "mark" or one.place not in said]
     problems.stop_if_any()
     assert rules is not None and canonical is not None
     return Specification(

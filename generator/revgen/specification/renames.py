@@ -6,17 +6,14 @@ both names makes handlers choose between them, and each revision gets only what 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..canonical.rules import Rules
 from ..reading.located import Problems
-from ..schemas.outlines import ALIKE, Outlines, likeness, sound_alike
+from ..schemas.outlines import Outlines
+from ..schemas.renaming import likely_names
 from ..schemas.shapes import published_names
-
-_FEW = 2
-"""So many members, or branches, at least make that two types are alike no chance, whatever their names."""
 
 
 def complain_about_renames(
@@ -34,15 +31,17 @@ def complain_about_renames(
     distinct = {(pair.published, pair.canonical): pair for pair in rules.distinct}
     moved = {move.published for move in rules.moves}
     place = rules.places.get("moves", rules.place)
+    known = {name for one in older for name in schemas[one]["$defs"]}
     for old, version in _gone(schemas, older, newest):
         if old not in canonical or old in moved:
             continue
-        near = dict(
-            _near(schemas[version], schemas[newest], old, {name for one in older for name in schemas[one]["$defs"]})
-        )
-        near = {new: score for new, score in near.items() if new in canonical and not distinct.pop((old, new), None)}
+        named = published_names(schemas[version]) | published_names(schemas[newest])
+        before, after = Outlines(schemas[version], named), Outlines(schemas[newest], named)
+        came = published_names(schemas[newest]) - known
+        near = [new for new in likely_names(before, after, old, sorted(came)) if new in canonical]
+        near = [new for new in near if not distinct.pop((old, new), None)]
         if near:
-            new = max(near, key=lambda new: (near[new], difflib.SequenceMatcher(None, old, new).ratio(), new))
+            new = near[0]
             both = f"from: {old}, to: {new}"
             problems.remark(
                 place,
@@ -57,29 +56,3 @@ def _gone(schemas: Mapping[str, Mapping[str, Any]], older: list[str], newest: st
     """The types that the newest revision has no longer, each with the last one that had it."""
     last = {name: version for version in older for name in sorted(published_names(schemas[version]))}
     return ((name, version) for name, version in last.items() if name not in schemas[newest]["$defs"])
-
-
-def _near(
-    before: Mapping[str, Any], after: Mapping[str, Any], old: str, known: set[str]
-) -> Iterator[tuple[str, float]]:
-    """The types that came since, and that have the structure of one; how much of it."""
-    named = published_names(before) | published_names(after)
-    ours, theirs = Outlines(before, named), Outlines(after, named)
-    members, parts = ours.own_members(old), _parts(ours, old)
-    for new in sorted(published_names(after) - known):
-        others = theirs.own_members(new)
-        if members and others:
-            score = likeness(members, others)
-            many = len(members.keys() & others.keys()) >= _FEW
-        else:
-            common, both = parts & _parts(theirs, new), parts | _parts(theirs, new)
-            score = len(common) / len(both) if both else 0.0
-            many = len(common) >= _FEW
-        if score >= ALIKE and (many or sound_alike(old, new)):
-            yield new, score
-
-
-def _parts(outlines: Outlines, name: str) -> set[str]:
-    """The branches of a union, or the values of an enumeration; nothing of what has members."""
-    node = outlines.definitions[name]
-    return set(outlines.branches(name)) or set(map(str, node.get("enum", ())))

@@ -7,6 +7,7 @@ fault; one that it never asks for is a remark.
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 import difflib
 import pathlib
 from typing import Any
@@ -43,6 +44,7 @@ def project(
     schemas: Schemas,
     rules: Rules,
     canonical: dict[str, Any],
+    unsettled: collections.abc.Collection[str],
     removed: collections.abc.Sequence[str],
     problems: Problems,
 ) -> dict[str, Projection]:
@@ -54,6 +56,7 @@ def project(
         schemas: the corrected schema of each revision, oldest first.
         rules: the rules of the vocabulary.
         canonical: the vocabulary as a schema.
+        unsettled: what of it conflicts, from `merge`.
         removed: revisions that may come back. Where there are any, what nothing knows is a mark, since it may be theirs.
         problems: receives answers that are missing, and concerns that name what nothing has; concerns that fill or replace what is never asked for are remarks.
     """
@@ -63,7 +66,9 @@ def project(
             canonical,
             schemas[revision.version],
             sendable(schemas, revision.version),
-            _answers(concerns, rules, revision.version, schemas[revision.version]),
+            dataclasses.replace(
+                _answers(concerns, rules, revision.version, schemas[revision.version]), unsettled=frozenset(unsettled)
+            ),
         )
         for revision in revisions
     }
