@@ -203,29 +203,15 @@ def copy(tmp_path: pathlib.Path) -> Toy:
     return Toy(tmp_path)
 
 
-# What is wrong with a file by itself, or with a macro, is mended before answers are held against other files.
+# Nothing can be compared with schemas, or by rules, that could not be read. All else is said in one run.
 GROUPS = {
-    "files": (
-        "two concerns that fill the same",
-        "two concerns that replace the same",
-        "a row that is misspelt",
-        "a move that lacks a name",
-        "a correction of no revision",
+    "files": ("a move that lacks a name", "a correction of no revision"),
+    "rules of the selection, and what another case has changed already": (
         "a rule without words",
-    ),
-    "names": (
-        "a concern with a name that every adapter has",
-        "a concern with a name of Python's own",
-        "a signature with a type that is not imported",
-        "a macro that uses what nothing defines",
-        "a macro that uses what no adapter has",
-        "something adjusted that does not exist",
-        "a rule that is misspelt",
-        "a constant that is misspelt",
-        "a revision that does not exist",
+        "two concerns that replace the same",
     ),
 }
-GROUPS["agreement"] = tuple(name for name in CASES if not any(name in group for group in GROUPS.values()))
+GROUPS["all else"] = tuple(name for name in CASES if not any(name in group for group in GROUPS.values()))
 
 
 def test_a_revision_that_is_there_was_not_removed(copy: Toy) -> None:
@@ -269,3 +255,32 @@ def test_a_template_of_the_models_that_reads_what_is_not_there_is_named(toy: Toy
     assert (
         f"{template.relative_to(toy.root).as_posix()}:1:1: cannot be rendered: 'nothing' is undefined" in result.stderr
     )
+
+
+def test_what_cannot_be_read_hides_no_other_fault(copy: Toy) -> None:
+    """Of a concern with a fault of form the other answers are compared, and so is all that stands beside it."""
+    envelope = copy.root / VARIANCE / "envelope.yaml"
+    for name in ("a code that the schema has otherwise", "a check that is none"):
+        _, old, new, _ = CASES[name]
+        envelope.write_text(envelope.read_text("utf-8").replace(old, new, 1), "utf-8")
+    text = envelope.read_text("utf-8")
+    head, concern, rest = text.partition("\n  error_codes:\n")
+    assert concern
+    # An answer of the same concern that is none, a concern without a question, and an area that is no YAML.
+    envelope.write_text(
+        head + concern + rest.replace("          parse_error: -32700", "          parse_error: x", 1), "utf-8"
+    )
+    lines = copy.problems()
+    assert [line for line in lines if "row 'parse_error' is 'x'; allowed: a whole number or none" in line]
+    assert [line for line in lines if re.search(CASES["a code that the schema has otherwise"][-1], line)]
+    assert [line for line in lines if re.search(CASES["a check that is none"][-1], line)]
+    lifecycle = copy.root / VARIANCE / "lifecycle.yaml"
+    lifecycle.write_text(lifecycle.read_text("utf-8").replace("    question:", "    questoin:", 1), "utf-8")
+    (copy.root / VARIANCE / "stdio.yaml").write_text("title: [\n", "utf-8")
+    lines = copy.problems()
+    assert [line for line in lines if "'questoin' is not a key of concern" in line]
+    assert [line for line in lines if "stdio.yaml:2:1: not YAML" in line]
+    assert [line for line in lines if re.search(CASES["a code that the schema has otherwise"][-1], line)]
+    # Nobody is blamed for naming what could not be read.
+    assert not [line for line in lines if "is not a concern" in line or "template of no concern" in line], lines
+    assert len(lines) == 5, lines

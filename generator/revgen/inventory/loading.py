@@ -1,7 +1,7 @@
 """Reads every area, and holds each concern and its answers against the revisions, their schemas, and each other.
 
 Rule: a missing answer is a fault, a choice that no revision gives a remark, an answer that nobody has looked at a mark. What cannot be read
-by itself has been said, and is left out.
+by itself has been said, and is left out, so that all else can be compared.
 """
 
 from __future__ import annotations
@@ -22,20 +22,28 @@ from .concerns import FOLDER, Answer, Area, Concern
 AnyAnswer = ValueAnswer | TableAnswer | ChoiceAnswer
 
 
+@dataclasses.dataclass(frozen=True)
+class Inventory:
+    """What could be read: areas with their concerns, and these with their answers. `whole` where no concern is missing; answers may be."""
+
+    areas: tuple[Area, ...]
+    whole: bool
+
+
 def load_inventory(
     root: pathlib.Path,
     versions: collections.abc.Sequence[str],
     schemas: collections.abc.Mapping[str, object],
     problems: Problems,
     pages: collections.abc.Mapping[str, Pages] = types.MappingProxyType({}),
-) -> tuple[Area, ...]:
+) -> Inventory:
     """Read every area, in the order of the file names.
 
     Args:
         root: the folder that holds `specs/`.
         versions: the revisions that must answer, oldest first.
         schemas: the loaded schema of each revision; pointers into one that is missing here are not followed.
-        problems: receives everything that is wrong; what is returned is of use only when nothing was added.
+        problems: receives everything that is wrong.
         pages: the pages of each revision whose pages are known, which citations are held against.
     """
     paths = [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.yaml"), key=lambda path: path.name)]
@@ -45,7 +53,7 @@ def load_inventory(
     areas = tuple(joiner.area(path, file) for path, file in files.items())
     _check_unique_names(areas, problems)
     _check_unique_parts(areas, problems)
-    return areas
+    return Inventory(areas, all(file is not None and None not in file.concerns.values() for file in read_.values()))
 
 
 def _declared_rows(
@@ -160,11 +168,13 @@ class _Joiner:
             message = f"no answer of '{concern.name}' for {', '.join(missing)}; add {wanted} to its 'answers'"
             self.problems.add(concern.place, message)
         given = {str(version): answer for version, answer in written.items() if answer is not None}
-        return {
+        answers = {
             version: self._answer(concern, version, given[version]) for version in self.versions if version in given
         }
+        return {version: answer for version, answer in answers.items() if answer is not None}
 
-    def _answer(self, concern: Concern, version: str, given: AnyAnswer) -> Answer:
+    def _answer(self, concern: Concern, version: str, given: AnyAnswer) -> Answer | None:
+        """One answer; None after complaints about what it says. Where it is from may be wrong still."""
         what = f"the answer of '{concern.name}' for {version}"
         if given.review is not None:
             self.problems.mark(given.key_place("review"), f"{what} is to be reviewed: {given.review}")
@@ -172,6 +182,12 @@ class _Joiner:
         complain = self.problems.add if given.review is None else self.problems.mark
         follow_citations(given.citations, self.schemas.get(version), version, complain, self.pages.get(version))
         answer = Answer(given.citations, given.place, review=given.review or "")
+        before = len(self.problems.found)
+        answer = self._said(concern, answer, given, what)
+        return answer if len(self.problems.found) == before else None
+
+    def _said(self, concern: Concern, answer: Answer, given: AnyAnswer, what: str) -> Answer:
+        """An answer with what it says."""
         if isinstance(given, ChoiceAnswer):
             return dataclasses.replace(
                 answer,

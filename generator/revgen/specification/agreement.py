@@ -18,7 +18,8 @@ import jinja2
 
 from ..canonical.merge import published_aliases
 from ..canonical.rules import Rules
-from ..inventory.concerns import Answer, Area, Concern
+from ..inventory.concerns import Answer, Concern
+from ..inventory.loading import Inventory
 from ..reading.located import Place, Problems
 from ..schemas.facts import Facts, read_facts, takes
 from ..templates.macros import render_body
@@ -32,29 +33,31 @@ _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
 def check_agreement(
-    areas: Sequence[Area],
+    inventory: Inventory,
     schemas: Mapping[str, Mapping[str, Any]],
     rules: Rules,
     members: frozenset[str],
-    environment: jinja2.Environment,
+    environment: jinja2.Environment | None,
     removed: Sequence[str],
     problems: Problems,
 ) -> None:
     """Hold every answer against what it names.
 
     Args:
-        areas: the inventory, without problems of its own.
+        inventory: what could be read of it; where concerns are missing, nobody is blamed for naming one that is not there.
         schemas: the corrected schema of each revision, oldest first.
         rules: how the canonical vocabulary is made, which knows types under other names.
         members: what every adapter has without a concern.
-        environment: from `macros.make_environment`; the macros were checked.
+        environment: from `macros.make_environment`; None where the macros have faults, or nobody could check them.
         removed: revisions that may come back. Where there are any, what no schema has is a mark, since theirs may have it.
         problems: receives what does not agree, at its place.
     """
-    concerns = {concern.name: concern for area in areas for concern in area.concerns}
+    concerns = {concern.name: concern for area in inventory.areas for concern in area.concerns}
     facts = {version: read_facts(schema) for version, schema in schemas.items()}
     for concern in concerns.values():
-        _check_declaration(concern, concerns, facts, problems.mark if removed else problems.add, problems)
+        _check_declaration(concern, facts, problems.mark if removed else problems.add)
+        if inventory.whole:
+            _check_named_concerns(concern, concerns, problems)
     for version, schema in schemas.items():
         agreement = _Agreement(
             version=version,
@@ -62,32 +65,32 @@ def check_agreement(
             elsewhere=_words(facts.values()) - _words([facts[version]]),
             aliases={canonical: published for published, canonical in published_aliases(schema, rules).items()},
             concerns=concerns,
+            whole=inventory.whole,
             members=members,
             environment=environment,
             problems=problems,
         )
         for concern in concerns.values():
-            agreement.check(concern, concern.answers[version])
+            if version in concern.answers:
+                agreement.check(concern, concern.answers[version])
 
 
-def _check_declaration(
-    concern: Concern,
-    concerns: Mapping[str, Concern],
-    facts: Mapping[str, Facts],
-    complain: Callable[[Place, str], None],
-    problems: Problems,
-) -> None:
-    """What a concern itself names, whatever is answered; `complain` is told of what no schema has."""
+def _check_named_concerns(concern: Concern, concerns: Mapping[str, Concern], problems: Problems) -> None:
+    """The other concerns that a concern names, whatever is answered."""
     if concern.needs and concern.needs not in concerns:
         problems.add(concern.place_of("needs"), f"'{concern.needs}' is not a concern{_meant(concern.needs, concerns)}")
-    for row in concern.rows.values():
-        if row.defined and not any(row.defined in known.definitions for known in facts.values()):
-            known = [name for one in facts.values() for name in one.error_codes]
-            complain(row.place, f"'{row.defined}' is a type of no schema{_meant(row.defined, known)}")
     if concern.names == "concerns":
         for name, row in concern.rows.items():
             if name not in concerns:
                 problems.add(row.place, f"'{name}' is not a concern{_meant(name, concerns)}")
+
+
+def _check_declaration(concern: Concern, facts: Mapping[str, Facts], complain: Callable[[Place, str], None]) -> None:
+    """What a concern itself names, whatever is answered; `complain` is told of what no schema has."""
+    for row in concern.rows.values():
+        if row.defined and not any(row.defined in known.definitions for known in facts.values()):
+            known = [name for one in facts.values() for name in one.error_codes]
+            complain(row.place, f"'{row.defined}' is a type of no schema{_meant(row.defined, known)}")
     for choice, paths in concern.reads.items():
         for path in paths:
             if not any(known.has_member(path) for known in facts.values()):
@@ -104,8 +107,9 @@ class _Agreement:
     elsewhere: frozenset[str]
     aliases: Mapping[str, str]
     concerns: Mapping[str, Concern]
+    whole: bool
     members: frozenset[str]
-    environment: jinja2.Environment
+    environment: jinja2.Environment | None
     problems: Problems
 
     def check(self, concern: Concern, answer: Answer) -> None:
@@ -153,16 +157,15 @@ class _Agreement:
         of_concerns = {name for name, other in self.concerns.items() if other.signature == _TAKING}
         known = sorted({name for name in of_concerns if name.startswith(_CHECK)} | (self.members & _CHECKS))
         for name in answer.value if isinstance(answer.value, tuple) else ():
-            if name not in known:
+            if name not in known and self.whole and self.members:
                 yield _at(answer, "is"), f"'{name}' is no check of a request; checks: {', '.join(known)}"
 
     def _needed(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
-        needed = self.concerns.get(concern.needs)
-        if needed is not None and answer.value not in (None, False) and not _is_given(needed.answers[self.version]):
+        needed = self._answer_of(concern.needs)
+        if needed is not None and answer.value not in (None, False) and not _is_given(needed):
             yield (
                 _at(answer, "is"),
-                f"'{concern.name}' needs '{concern.needs}', which {self.version} answers with "
-                f"{_shown(needed.answers[self.version])}; allowed: {'no' if answer.value is True else 'none'}",
+                f"'{concern.name}' needs '{concern.needs}', which {self.version} answers with {_shown(needed)}; allowed: {'no' if answer.value is True else 'none'}",
             )
 
     def _filled(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
@@ -220,17 +223,18 @@ class _Agreement:
 
     def _error_kinds(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         tables = [other for other in self.concerns.values() if other.names == "error codes"]
+        if not self.whole or any(self.version not in table.answers for table in tables):
+            return
         kinds = [row for table in tables for row in table.answers[self.version].rows]
         for row, kind in answer.rows.items():
             yield from self._known(answer, row, kind, "a kind of error", kinds)
 
     def _named_concerns(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         for row in concern.rows:
-            named = self.concerns.get(row)
-            if named is not None and _is_given(named.answers[self.version]) != (row in answer.rows):
+            named = self._answer_of(row)
+            if named is not None and _is_given(named) != (row in answer.rows):
                 allowed = "none" if row in answer.rows else "text"
-                answered = _shown(named.answers[self.version])
-                yield _at(answer, row), f"{self.version} answers '{row}' with {answered}; allowed here: {allowed}"
+                yield _at(answer, row), f"{self.version} answers '{row}' with {_shown(named)}; allowed here: {allowed}"
 
     # Choices.
 
@@ -240,13 +244,13 @@ class _Agreement:
             name, dot, members = path.partition(".")
             if not self.facts.has_member(self._published(name) + dot + members):
                 yield place, f"'{answer.choice}' reads '{path}', which the schema of {self.version} has not"
-        if concern.adjusts or concern.replaces:
+        if concern.adjusts or concern.replaces or self.environment is None:
             # What it takes are canonical values, whose words are those of all revisions.
             return
         body = render_body(self.environment, concern, answer.choice, answer.arguments)
         for name in sorted(_attributes(body)):
-            used = self.concerns.get(name)
-            if used is not None and used.kind == "value" and used.answers[self.version].value is None:
+            used = self._answer_of(name)
+            if used is not None and self.concerns[name].kind == "value" and used.value is None:
                 yield place, f"the code of '{answer.choice}' uses '{name}', which {self.version} answers with none"
         for word in sorted(_texts(body) & self.elsewhere):
             yield (
@@ -256,6 +260,10 @@ class _Agreement:
             )
 
     # What all of them use.
+
+    def _answer_of(self, concern: str) -> Answer | None:
+        """What the revision answers to another concern, where there is such a one and its answer could be read."""
+        return self.concerns[concern].answers.get(self.version) if concern in self.concerns else None
 
     def _published(self, canonical: str) -> str:
         """What the revision calls a canonical type."""

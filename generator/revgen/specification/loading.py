@@ -83,7 +83,8 @@ def load_specification(root: pathlib.Path) -> Specification:
     of_schemas, of_inventory, of_selection, of_rules, of_words = (Problems() for _ in range(5))
     schemas = load_schemas(root, revisions, of_schemas)
     pages = {revision.version: revision.known for revision in revisions if revision.known is not None}
-    areas = load_inventory(root, versions, schemas, of_inventory, pages)
+    inventory = load_inventory(root, versions, schemas, of_inventory, pages)
+    areas = inventory.areas
     selection = load_selection(root, of_selection, pages.values())
     rules = load_rules(root, of_rules)
     words = load_words(root, of_words)
@@ -98,20 +99,22 @@ def load_specification(root: pathlib.Path) -> Specification:
         if not of_words.found:
             complain_about_words(words, canonical["$defs"], of_both)
     environment = make_environment(root)
+    members: frozenset[str] = frozenset()
     try:
         members = adapter_members(root)
     except SpecificationError as error:
         of_templates.found += error.problems
-    if not (of_inventory.found or of_templates.found):
+    if inventory.whole and not of_templates.found:
         names = read_names(root, members | {concern.name for area in areas for concern in area.concerns})
         check_names(areas, members, names, of_templates)
         check_templates(root, areas, environment, names, of_templates)
-    if not (of_inventory.found or of_selection.found or of_schemas.found):
+    if inventory.whole and not (of_selection.found or of_schemas.found):
         check_selection(root, selection, areas, schemas, environment, removed, of_both)
+    if rules is not None and canonical is not None:
+        checked = None if of_templates.found or not inventory.whole else environment
+        check_agreement(inventory, schemas, rules, members, checked, removed, of_both)
     projections: dict[str, Projection] = {}
-    if rules is not None and canonical is not None and not of_inventory.found:
-        if not of_templates.found:
-            check_agreement(areas, schemas, rules, members, environment, removed, of_both)
+    if rules is not None and canonical is not None and inventory.whole:
         projections = project(areas, revisions, schemas, rules, canonical, unsettled, removed, of_both)
     for some in (
         of_schemas,

@@ -65,8 +65,8 @@ def check_selection(
     for rule in rules:
         if macros and rule.name not in macros:
             problems.add(rule.place, f"rule '{rule.name}' has no macro in {FOLDER}/{RULES}{_near(rule.name, macros)}")
-            continue
-        expected = [argument.name for argument in macros[rule.name].args] if macros else list(rule.constants)
+        macro = macros.get(rule.name)
+        expected = list(rule.constants) if macro is None else [argument.name for argument in macro.args]
         for name in [name for name in expected if name not in rule.constants]:
             problems.add(rule.place, f"rule '{rule.name}' does not give '{name}'; constants: {', '.join(expected)}")
         for name, value in rule.constants.items():

@@ -117,11 +117,11 @@ def _answers(
 ) -> Answers:
     return Answers(
         replaced={concern.replaces: concern.name for concern in concerns if concern.replaces},
-        # Where the answer is none, there is nothing to fill with.
+        # Where the answer is none, there is nothing to fill with; one that could not be read is something.
         filled={
             concern.fills: f"self.{concern.name}"
             for concern in concerns
-            if concern.fills and concern.answers[version].value is not None
+            if concern.fills and (version not in concern.answers or concern.answers[version].value is not None)
         },
         refused=tuple(pattern.text for pattern in rules.refused),
         refused_values=tuple(pattern.text for pattern in rules.refused_values),
