@@ -164,5 +164,5 @@ def test_import_refuses_what_is_no_schema_and_writes_nothing(toy: Toy) -> None:
     result = toy.run("import", "3003-03-03", str(file))
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.startswith("3003-03-03: line 1, column 2: not JSON: ")
+    assert result.stderr.startswith(f"{file}:1:2: not JSON: ")
     assert (toy.root / "specs/revisions.yaml").read_bytes() == before

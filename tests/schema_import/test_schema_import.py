@@ -11,8 +11,8 @@ import sys
 
 import pytest
 from revgen.editing.importing import Declared, ImportRefused, import_schema
-from revgen.reading.located import Problems
-from revgen.schemas.published import load_schemas
+from revgen.reading.located import Problems, SpecificationError
+from revgen.schemas.published import load_schema, load_schemas
 from revgen.schemas.revisions import load_revisions
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -98,27 +98,100 @@ def test_a_revision_that_was_taken_out_comes_back_to_its_place(tmp_path: pathlib
 @pytest.mark.parametrize(
     ("published", "problem"),
     [
-        (b"{", "2001-02-03: line 1, column 2: not JSON: Expecting property name enclosed in double quotes"),
-        (b"[]", "2001-02-03: the top level is no object"),
-        (b"\xff", "2001-02-03: byte 1: not UTF-8"),
+        (b"{", "1:2: not JSON: Expecting property name enclosed in double quotes"),
+        (b"[]", "1:1: the top level is no object; allowed: a schema with definitions"),
+        (b'{\n"a": "\xff"}', "2:1: byte 9: not UTF-8"),
+        (b"\xef\xbb\xbf{}", "1:1: not JSON: Unexpected UTF-8 BOM (decode using utf-8-sig)"),
+        (b"[" * 100_000, "1:1: this is nested too deep; allowed: what a person can read"),
         (
-            SMALL.replace(b'"const"', b'"costn"'),
-            "2001-02-03: /definitions/Ping/properties/method/costn: the keyword 'costn' is not understood; "
-            "specs/keywords.yaml may declare it harmless",
+            SMALL.replace(b'"integer"', b'"integer", "maximum": 1e999'),
+            "1:273: 1e999 is no number that can be kept; allowed: a finite one",
         ),
         (
-            SMALL.replace(b'"ping"', b'"ping", "pattern": "^never$"'),
-            "2001-02-03: the normal form is not proven: definition 'Ping': no valid instance could be made, so nothing is shown",
+            SMALL.replace(b'"integer"', b'"integer", "maximum": 1' + b"0" * 5_000),
+            f"1:273: 1{'0' * 119}… is no number that can be kept; allowed: a finite one",
+        ),
+        (
+            SMALL.replace(b'"integer"', b'"integer",\n "type": "string"'),
+            "2:2: duplicate key 'type'; first given at line 1",
+        ),
+        (
+            SMALL.replace(b'"const"', b'"costn"'),
+            "1:168: /definitions/Ping/properties/method/costn: the keyword 'costn' is not understood; "
+            "specs/keywords.yaml may declare it harmless",
+        ),
+        (SMALL.replace(b'["method"]', b'"method"'), '1:277: no schema: "method" is not of type "array"'),
+        (
+            SMALL.replace(b'{"n": {"type": "integer"}}', b'["n"]'),
+            '1:233: no schema: ["n"] is not of type "object"',
         ),
     ],
 )
-def test_what_cannot_be_imported_is_refused_and_nothing_is_written(
+def test_a_file_that_is_no_schema_is_refused_at_its_place_and_nothing_is_written(
     tmp_path: pathlib.Path, published: bytes, problem: str
 ) -> None:
+    with pytest.raises(SpecificationError) as caught:
+        import_schema(tmp_path, "2001-02-03", published, path="a.json")
+    assert [str(one) for one in caught.value.problems] == [f"a.json:{problem}"]
+    assert files(tmp_path) == {}
+
+
+def test_a_method_in_two_definitions_is_refused_at_the_second_one(tmp_path: pathlib.Path) -> None:
+    schema = json.loads(SMALL)
+    definitions = schema["definitions"]
+    definitions["Pong"] = definitions["Ping"]
+    definitions["ClientRequest"] = {"anyOf": [{"$ref": "#/definitions/Ping"}, {"$ref": "#/definitions/Pong"}]}
+    message = "'Ping' and 'Pong' are both the client request 'ping'; allowed: one definition for each method"
+    with pytest.raises(SpecificationError) as caught:
+        import_schema(tmp_path, "2001-02-03", json.dumps(schema, indent=1).encode(), path="a.json")
+    line = json.dumps(schema, indent=1).splitlines().index('  "Pong": {') + 1
+    assert str(caught.value) == f"a.json:{line}:3: /definitions/Pong: {message}"
+    assert files(tmp_path) == {}
+
+
+def test_a_schema_without_a_proof_is_refused(tmp_path: pathlib.Path) -> None:
+    published = SMALL.replace(b'"ping"', b'"ping", "pattern": "^never$"')
     with pytest.raises(ImportRefused) as caught:
         import_schema(tmp_path, "2001-02-03", published)
-    assert caught.value.problems == (problem,)
+    assert caught.value.problems == (
+        "2001-02-03: the normal form is not proven: definition 'Ping': no valid instance could be made, so nothing is shown",
+    )
     assert files(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{", "[", "not JSON: "),
+        ('"type": "object"', '"type": "objekt"', '"objekt" is not valid under any of the schemas'),
+        (
+            '"type": "object"',
+            '"type": "object", "title": "Ping"',
+            "not in normal form; 'revgen import 2001-02-03 FILE' writes one",
+        ),
+        (
+            '"type": "object"',
+            '"type": "object", "costn": 1',
+            "not in normal form: the keyword 'costn' is not understood",
+        ),
+        ('"Ping"\n', '"Pong"\n', "not in normal form; "),
+        ('"$defs"', '"defs"', "not a schema in normal form; "),
+    ],
+)
+def test_a_schema_that_somebody_changed_by_hand_is_a_fault_at_its_place(
+    tmp_path: pathlib.Path, old: str, new: str, message: str
+) -> None:
+    import_schema(tmp_path, "2001-02-03", SMALL)
+    file = tmp_path / "specs/schemas/2001-02-03.json"
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), "utf-8")
+    problems = Problems()
+    (revision,) = load_revisions(tmp_path, problems)
+    assert load_schema(tmp_path, revision, problems) is None
+    assert [
+        one for one in problems.found if one.place.path == "specs/schemas/2001-02-03.json" and message in one.message
+    ]
 
 
 def test_a_name_that_means_something_else_in_another_revision_is_refused(tmp_path: pathlib.Path) -> None:

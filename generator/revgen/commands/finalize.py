@@ -39,7 +39,11 @@ def command(settings: Settings, draft: str, revision: str, schema: BinaryIO, sou
         raise click.UsageError(f"{revision} is a revision already; 'revgen remove' takes one of the two out")
     try:
         prepared = prepare_import(
-            settings.root, revision, schema.read(), Declared(source=source, after=draft, draft=False)
+            settings.root,
+            revision,
+            schema.read(),
+            Declared(source=source, after=draft, draft=False),
+            path=schema.name,
         )
     except ImportRefused as error:
         stop(settings, error.problems)

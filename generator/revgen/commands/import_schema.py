@@ -50,7 +50,7 @@ def command(
     """
     declared = Declared(source=source, after="" if after == "none" else after, draft=draft)
     try:
-        prepared = prepare_import(settings.root, revision, file.read(), declared)
+        prepared = prepare_import(settings.root, revision, file.read(), declared, path=file.name)
         changes = _changes(settings, prepared)
         if not check_only:
             if changes and source is None and not settings.as_json:

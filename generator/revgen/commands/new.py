@@ -84,7 +84,7 @@ def command(
     )
     _require_readable(settings.root, revision)
     try:
-        prepared = prepare_import(settings.root, revision, schema.read(), declared)
+        prepared = prepare_import(settings.root, revision, schema.read(), declared, path=schema.name)
         require_source(prepared, declared)
     except ImportRefused as error:
         stop(settings, error.problems)

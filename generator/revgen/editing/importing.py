@@ -15,10 +15,13 @@ from collections.abc import Mapping
 import yaml
 
 from ..documents.editor_schemas import editor_line
-from ..reading.located import Problems, SpecificationError
+from ..reading.json_text import place_in, read_json
+from ..reading.located import Place, Problems, SpecificationError
 from ..schemas.keywords import load_harmless, without_keywords
+from ..schemas.methods import doubled
 from ..schemas.normal_form import CannotNormalise, Normalised, Schema, name_conflicts, normalise
 from ..schemas.revisions import PATH, is_date, name_problem, order_problem, schema_path, twin_problem
+from ..schemas.validity import complaints
 from ..writing import files
 from .inventory_files import cut_removed
 from .proof import Proof, Unproven, prove
@@ -30,7 +33,7 @@ _HEAD = f"{editor_line('revisions', PATH)}# The revisions, oldest first: the onl
 
 
 class ImportRefused(Exception):
-    """A schema cannot be imported, and nothing was written. `problems` says all that is known about why."""
+    """A revision cannot be imported as it was asked for, and nothing was written. `problems` says all that is known about why."""
 
     def __init__(self, revision: str, problems: tuple[str, ...]) -> None:
         self.problems = tuple(f"{revision}: {problem}" for problem in problems)
@@ -95,6 +98,7 @@ def import_schema(
     published: bytes,
     declared: Declared | None = None,
     *,
+    path: str = "schema.json",
     check_only: bool = False,
 ) -> ImportReport:
     """Bring a published schema into normal form, prove it, and write it down with its entry in `specs/revisions.yaml`.
@@ -104,13 +108,15 @@ def import_schema(
         revision: what the revision is called on the wire.
         published: the file as it was published.
         declared: what else is known of it.
+        path: how complaints name that file.
         check_only: prove, and say what would change, but write nothing.
 
     Raises:
         ImportRefused: as `prepare_import` does, and where another schema takes the place of one without a source.
+        SpecificationError: as `prepare_import` does.
     """
     declared = declared or Declared()
-    prepared = prepare_import(root, revision, published, declared)
+    prepared = prepare_import(root, revision, published, declared, path=path)
     if not check_only:
         require_source(prepared, declared)
         files.apply(root, prepared.texts)
@@ -129,7 +135,9 @@ def require_source(prepared: Prepared, declared: Declared) -> None:
         raise ImportRefused(revision, (message,))
 
 
-def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared: Declared) -> Prepared:
+def prepare_import(
+    root: pathlib.Path, revision: str, published: bytes, declared: Declared, *, path: str = "schema.json"
+) -> Prepared:
     """Do all of an import but for the writing.
 
     Args:
@@ -137,18 +145,23 @@ def prepare_import(root: pathlib.Path, revision: str, published: bytes, declared
         revision: what the revision is called on the wire.
         published: the file as it was published.
         declared: what else is known of it.
+        path: how complaints name that file.
 
     Raises:
-        ImportRefused: where the file cannot be read, has no normal form, has a name for an inline object that means something
-            else in another revision, or is not proven to keep its verdicts.
+        ImportRefused: where the revision cannot be called so, or stand where it should, where a name for an inline object means something
+            else in another revision, or where the normal form is not proven to keep its verdicts.
+        SpecificationError: with everything that is wrong with the file, at its place: it is no JSON, no schema, has no normal form, or
+            has a method twice.
     """
     if complaint := name_problem(revision) or twin_problem(revision, _declared(root)):
         raise ImportRefused(revision, (complaint,))
     digest = hashlib.sha256(published).hexdigest()
     entries, versions = _entries(root, revision, digest, declared)
-    original = _parsed(revision, published)
-    original, left_out = without_keywords(original, _harmless(root, revision))
-    normal = _normal(revision, original)
+    problems = Problems()
+    harmless = load_harmless(root, problems)
+    original = _parsed(published, path, problems)
+    original, left_out = without_keywords(original, harmless)
+    normal = _normal(original, published.decode("utf-8"), path)
     if conflicts := name_conflicts(normal.schema, _others(root, revision)):
         raise ImportRefused(revision, tuple(conflicts))
     try:
@@ -188,33 +201,33 @@ def schema_text(schema: Schema) -> str:
     return json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def _parsed(revision: str, published: bytes) -> Schema:
-    try:
-        original = json.loads(published.decode("utf-8"))
-    except json.JSONDecodeError as error:
-        raise ImportRefused(revision, (f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}",)) from error
-    except UnicodeDecodeError as error:
-        raise ImportRefused(revision, (f"byte {error.start + 1}: not UTF-8",)) from error
-    except RecursionError as error:
-        raise ImportRefused(revision, ("it is nested too deep to be a schema",)) from error
-    if not isinstance(original, dict):
-        raise ImportRefused(revision, ("the top level is no object",))
-    return original
+def _parsed(published: bytes, path: str, problems: Problems) -> Schema:
+    found = read_json(published, path, problems)
+    problems.stop_if_any()
+    if not isinstance(found, dict):
+        problems.add(Place(path, 1, 1), "the top level is no object; allowed: a schema with definitions")
+    else:
+        for pointer, message in complaints(found):
+            problems.add(place_in(published.decode("utf-8"), path, pointer), f"no schema: {message}")
+    problems.stop_if_any()
+    schema: Schema = found
+    return schema
 
 
-def _harmless(root: pathlib.Path, revision: str) -> tuple[str, ...]:
+def _normal(original: Schema, text: str, path: str) -> Normalised:
+    """The normal form of a schema, in which each method is described once."""
     problems = Problems()
-    harmless = load_harmless(root, problems)
-    if problems.found:
-        raise ImportRefused(revision, tuple(map(str, problems.found)))
-    return harmless
-
-
-def _normal(revision: str, original: Schema) -> Normalised:
     try:
-        return normalise(original)
+        normal = normalise(original)
+        wrong = [(f"/$defs/{name}", message) for name, message in doubled(normal.schema)]
     except CannotNormalise as error:
-        raise ImportRefused(revision, error.problems) from error
+        wrong = error.located
+    for pointer, message in wrong:
+        # The normal form calls them otherwise than a file of an older dialect.
+        written = pointer if "$defs" in original else pointer.replace("/$defs/", "/definitions/", 1)
+        problems.add(place_in(text, path, written), f"{written}: {message}")
+    problems.stop_if_any()
+    return normal
 
 
 def _others(root: pathlib.Path, revision: str) -> dict[str, Schema]:

@@ -110,6 +110,16 @@ def methods(schema: Mapping[str, Any]) -> tuple[Method, ...]:
     return tuple(sorted(found, key=lambda method: (method.name, method.direction)))
 
 
+def doubled(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Definitions that describe what another one describes, the same method in the same direction; each with what is wrong."""
+    first: dict[tuple[str, str], str] = {}
+    for method in methods(schema):
+        other = first.setdefault((method.name, method.direction), method.definition)
+        if other != method.definition:
+            what = f"'{other}' and '{method.definition}' are both the {method.direction} '{method.name}'"
+            yield method.definition, f"{what}; allowed: one definition for each method"
+
+
 @dataclasses.dataclass(frozen=True)
 class MethodRoots:
     """What is sent when a method is called and answered; None where nothing is, or nothing that has members."""

@@ -24,7 +24,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PUBLISHED = "x-published"
 """The member of a normal form that lists the published definitions; the other ones were hoisted."""
 
-_DIALECTS = {"http://json-schema.org/draft-07/schema": True, DIALECT: False}
+DIALECTS = {"http://json-schema.org/draft-07/schema": True, DIALECT: False}
 """Dialects that can be read, and whether `$ref` there hides what stands beside it."""
 
 _PROSE = frozenset({"description", "title", "examples", "$comment"})
@@ -62,6 +62,11 @@ class CannotNormalise(Exception):
     def __init__(self, problems: list[str]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(problems))
+
+    @property
+    def located(self) -> list[tuple[str, str]]:
+        """Each problem as its pointer and what is wrong there."""
+        return [(pointer, message) for pointer, _, message in (problem.partition(": ") for problem in self.problems)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,15 +203,15 @@ class _Normaliser:
 
     def _read_top(self) -> None:
         dialect = str(self.source.get("$schema", "")).removesuffix("#")
-        if dialect not in _DIALECTS:
+        if dialect not in DIALECTS:
             self.problems.append(
-                f"/$schema: '{dialect}' is not a dialect that can be read; readable: {', '.join(sorted(_DIALECTS))}"
+                f"/$schema: '{dialect}' is not a dialect that can be read; readable: {', '.join(sorted(DIALECTS))}"
             )
         if not isinstance(self.source.get(self.container), dict):
             self.problems.append("/: there are no definitions; expected a mapping under '$defs' or 'definitions'")
         for key in sorted(self.source.keys() - {"$schema", "$id", self.container, PUBLISHED} - _PROSE):
             self.problems.append(f"/{escaped(key)}: '{key}' beside the definitions is not understood")
-        self.reference_hides_siblings = _DIALECTS.get(dialect, False)
+        self.reference_hides_siblings = DIALECTS.get(dialect, False)
         if self.container != "$defs":
             self.steps["definitions moved to $defs"] += 1
         if dialect != DIALECT:

@@ -14,11 +14,15 @@ from typing import Annotated, Any, Self
 
 import pydantic
 
+from ..reading.json_text import place_in, read_json
 from ..reading.located import Place, Problems, Scalar, load
 from ..reading.models import Forgiving, Part, Text, not_allowed, read, wrong
+from .methods import doubled
 from .normal_form import PUBLISHED, CannotNormalise, Schema, normalise
 from .pointers import LeadsNowhere, follow, keys
 from .revisions import Revision
+from .shapes import published_names
+from .validity import complaints
 
 PATH = "specs/corrections.yaml"
 
@@ -111,19 +115,32 @@ def load_schema(root: pathlib.Path, revision: Revision, problems: Problems) -> S
     """One revision's schema in normal form, as it was imported; None, and a problem, where it cannot be used."""
     path = revision.schema_path
     try:
-        schema = json.loads((root / path).read_text("utf-8"))
-    except json.JSONDecodeError as error:
-        problems.add(Place(path, error.lineno, error.colno), f"not JSON: {error.msg}")
-        return None
-    except (OSError, UnicodeDecodeError) as error:
+        content = (root / path).read_bytes()
+    except OSError as error:
         problems.add(Place(path, 1, 1), f"cannot be read: {error.__class__.__name__}")
         return None
+    already = len(problems.found)
+    schema = read_json(content, path, problems)
+    if len(problems.found) == already:
+        for pointer, message in _complaints(schema, revision.version):
+            problems.add(place_in(content.decode("utf-8"), path, pointer), message)
+    return schema if len(problems.found) == already else None
+
+
+def _complaints(schema: Any, version: str) -> list[tuple[str, str]]:
+    """Why something is no schema in normal form whose methods can be told apart: pointers into it, and what is wrong there."""
+    advice = f"'revgen import {version} FILE' writes one"
     if not isinstance(schema, dict) or not {"$defs", "$schema", PUBLISHED} <= schema.keys():
-        problems.add(
-            Place(path, 1, 1), f"not a schema in normal form; 'revgen import {revision.version} FILE' writes one"
-        )
-        return None
-    return schema
+        return [("", f"not a schema in normal form; {advice}")]
+    if found := list(complaints(schema)):
+        return found
+    try:
+        normal = normalise(schema).schema
+    except CannotNormalise as error:
+        return [(pointer, f"not in normal form: {message}; {advice}") for pointer, message in error.located]
+    if not _same(normal, schema) or not published_names(schema) <= schema["$defs"].keys():
+        return [("", f"not in normal form; {advice}")]
+    return [(f"/$defs/{name}", message) for name, message in doubled(schema)]
 
 
 def load_corrections(root: pathlib.Path, revisions: Iterable[Revision], problems: Problems) -> tuple[Correction, ...]:
