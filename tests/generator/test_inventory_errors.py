@@ -12,6 +12,7 @@ import pytest
 from .conftest import Toy
 
 LETTERS = "specs/variance/letters.yaml"
+NAME_RULE = "a Python name that is no keyword and no device of Windows, without a leading underscore"
 STDIO = "specs/variance/stdio.yaml"
 SELECTION = "specs/selection.yaml"
 
@@ -237,13 +238,19 @@ CASES = {
         STDIO,
         "  line_end:",
         "  line-end:",
-        [f"{STDIO}:5:3: a key is 'line-end'; allowed: a Python name that is no keyword, without a leading underscore"],
+        [f"{STDIO}:5:3: a key is 'line-end'; allowed: {NAME_RULE}"],
     ),
     "a name that is a keyword": (
         STDIO,
         "  line_end:",
         "  class:",
-        [f"{STDIO}:5:3: a key is 'class'; allowed: a Python name that is no keyword, without a leading underscore"],
+        [f"{STDIO}:5:3: a key is 'class'; allowed: {NAME_RULE}"],
+    ),
+    "a name that Windows has for a device": (
+        STDIO,
+        "  line_end:",
+        "  Aux:",
+        [f"{STDIO}:5:3: a key is 'Aux'; allowed: {NAME_RULE}"],
     ),
     "a name that every adapter has": (
         STDIO,

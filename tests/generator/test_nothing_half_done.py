@@ -52,6 +52,10 @@ def everything(toy: Toy) -> dict[str, bytes]:
         "a" * 65,
         "a\nb",
         "a\\b",
+        "con",
+        "NUL",
+        "Aux.2027",
+        "lpt9.draft-1",
     ],
 )
 @pytest.mark.parametrize("command", ["new", "import"])

@@ -75,7 +75,7 @@ def test_a_definition_is_linked_to_the_reference_page_or_else_to_the_schema(tmp_
         (
             f'revisions:\n  "a/../b":{FACTS}\n',
             [
-                f"{AT}:2:3: a key is \"a/../b\"; allowed: letters and digits of ASCII, joined by '-', '.' or '_', 64 characters at most"
+                f"{AT}:2:3: a key is \"a/../b\"; allowed: letters and digits of ASCII, joined by '-', '.' or '_', 64 characters at most, and no device of Windows"
             ],
         ),
         (

@@ -216,8 +216,9 @@ class Walk:
                 self._complain(
                     f"'{place}' is required",
                     "supplied",
-                    f"say what fills it with a concern that has 'fills: {place}', or list it under 'supplied: members' in {RULES} where "
-                    "whoever sends one has put it in",
+                    f"say what fills it with a concern that has 'fills: {place}'; or where that depends on what else is sent, put it in with "
+                    f"a concern that has 'adjusts: {name}', and list '{place}' under 'supplied: members' in {RULES}; or list it there alone "
+                    "where whoever sends one has put it in",
                 )
 
     def _answered_fill(self, owner: str, member: str) -> str:

@@ -252,12 +252,21 @@ def _name(node: Any) -> Scalar:
     return node
 
 
-NAME_RULE = "a Python name that is no keyword, without a leading underscore"
+NAME_RULE = "a Python name that is no keyword and no device of Windows, without a leading underscore"
+
+# Whatever stands behind a dot, in any case, Windows takes such a file for the device.
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+
+
+def is_device(name: str) -> bool:
+    """Whether no file can be called so on Windows, since a device is."""
+    return _DEVICE.fullmatch(name) is not None
 
 
 def is_public_name(name: str) -> bool:
-    """Whether a method or an attribute that others use may be called so."""
-    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+    """Whether a method or an attribute that others use may be called so, and a file."""
+    usual = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+    return usual and not is_device(name)
 
 
 Name = Annotated[

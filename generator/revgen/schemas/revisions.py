@@ -15,7 +15,7 @@ import pydantic
 
 from ..reading.literals import Boolean
 from ..reading.located import Place, Problems, Scalar, load
-from ..reading.models import Each, Part, Text, not_allowed, read
+from ..reading.models import Each, Part, Text, is_device, not_allowed, read
 from .pages import FOLDER as PAGES
 from .pages import Pages, load_pages, pages_path
 
@@ -24,7 +24,7 @@ PATH = "specs/revisions.yaml"
 LONGEST_NAME = 64
 
 _NAME = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9]+)*")
-_NAMES = f"letters and digits of ASCII, joined by '-', '.' or '_', {LONGEST_NAME} characters at most"
+_NAMES = f"letters and digits of ASCII, joined by '-', '.' or '_', {LONGEST_NAME} characters at most, and no device of Windows"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 # What the name of something that comes before a final revision has behind that revision's.
@@ -149,7 +149,7 @@ def name_problem(version: str) -> str:
 
     Files and packages are called after it, so it is judged before anything is written.
     """
-    if not _NAME.fullmatch(version) or len(version) > LONGEST_NAME:
+    if not _NAME.fullmatch(version) or len(version) > LONGEST_NAME or is_device(version):
         return f"'{version}' is not a revision; allowed: {_NAMES}"
     return ""
 
