@@ -392,8 +392,9 @@ COMPLAINTS = [
     ),
     (
         ({"R": thing(a=TEXT)}, {"R": thing(["a"], a=TEXT)}, "R"),
-        "'R.a' is required in r1; say what fills it with a concern that has 'fills: R.a', or list it under 'supplied: members' in "
-        "specs/canonical.yaml where whoever sends one has put it in",
+        "'R.a' is required in r1; say what fills it with a concern that has 'fills: R.a'; or where that depends on what else is sent, "
+        "put it in with a concern that has 'adjusts: R', and list 'R.a' under 'supplied: members' in specs/canonical.yaml; or list it "
+        "there alone where whoever sends one has put it in",
     ),
     (
         ({"A": kind("a"), "B": kind("a", b=TEXT), "R": thing(x=either("A", "B"))}, {"R": thing(x=FREE)}, "R"),

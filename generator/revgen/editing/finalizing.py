@@ -27,7 +27,7 @@ from ..vectors.files import MARK
 from .addition import fits
 from .importing import Prepared
 from .inventory_files import concerns, correction_entries, open_areas, open_document
-from .yaml_lines import Document, Entry
+from .yaml_lines import Document, Entry, scalar
 
 Texts = dict[str, str | None]
 
@@ -71,7 +71,7 @@ def finalize(root: pathlib.Path, draft: str, final: str, prepared: Prepared) -> 
     texts: Texts = {
         **prepared.texts,
         schema_path(draft): None,
-        REVISIONS: _without_entry(prepared.texts[REVISIONS], draft),
+        REVISIONS: _entry_gone_over(prepared.texts[REVISIONS], draft, final),
     }
     answers, marked = _answers(root, draft, final, (before, prepared.schema), texts)
     corrections, dropped = _corrections(root, draft, final, prepared.schema, texts)
@@ -84,9 +84,27 @@ def finalize(root: pathlib.Path, draft: str, final: str, prepared: Prepared) -> 
     return Finalized(texts, answers, tuple(marked), corrections, dropped)
 
 
-def _without_entry(text: str, version: str) -> str:
+def _entry_gone_over(text: str, draft: str, final: str) -> str:
+    """The entry of the draft under the new name, with the values of the one that was made for it; comments stay."""
     document = Document(REVISIONS, text)
-    document.cut(document.entries(document.find("revisions"))[version])
+    top = document.find("revisions")
+    assert isinstance(top, yaml.MappingNode)
+    made, written = (document.children(document.children(top)[version]) for version in (final, draft))
+    document.replace_scalar(next(key for key, _ in top.value if key.value == draft), f'"{final}"')
+    for name, node in made.items():
+        if name not in written:
+            last = max(document.entries(document.find("revisions", draft)).values(), key=lambda entry: entry.end)
+            document.add(last.end, [f"{' ' * last.indent}{name}: {scalar(node.value)}\n"])
+        elif written[name].value != node.value:
+            document.replace_scalar(written[name], scalar(node.value))
+    document.cut(document.entries(top)[final])
+    # It is none any more.
+    document = Document(REVISIONS, document.text)
+    entry = document.find("revisions", final)
+    assert isinstance(entry, yaml.MappingNode)
+    for key, _ in entry.value:
+        if key.value == "draft":
+            document.cut_key(entry, key)
     return document.text
 
 

@@ -86,6 +86,7 @@ class Document:
             raise self.complaint(0, 0, f"not YAML: {str(error).splitlines()[0]}") from error
         self._cuts: set[int] = set()
         self._added: dict[int, list[str]] = {}
+        self._scalars: dict[int, list[tuple[int, int, str]]] = {}
 
     @property
     def text(self) -> str:
@@ -93,6 +94,9 @@ class Document:
         lines: list[str] = []
         for number, line in enumerate([*self.source, ""]):
             lines += self._added.get(number, [])
+            # From the end on, so that what stands before keeps its column.
+            for start, end, written in sorted(self._scalars.get(number, ()), reverse=True):
+                line = f"{line[:start]}{written}{line[end:]}"
             lines += [] if number in self._cuts else [line]
         return "".join(lines)
 
@@ -152,8 +156,7 @@ class Document:
         line, column = node.start_mark.line, node.start_mark.column
         if not isinstance(node, yaml.ScalarNode) or node.end_mark.line != line:
             raise self.complaint(line, column, "to be edited here, the value needs to be text on one line")
-        before, behind = self.source[line][:column], self.source[line][node.end_mark.column :]
-        self.replace_line(line, f"{before}{written}{behind}")
+        self._scalars.setdefault(line, []).append((column, node.end_mark.column, written))
 
     def cut_key(self, mapping: yaml.MappingNode, key: yaml.Node) -> None:
         """Take one key with its value out of a mapping that has others.
