@@ -38,6 +38,19 @@ def test_the_wheel_holds_the_four_packages_and_nothing_else(wheel: pathlib.Path)
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
+def test_the_schema_that_each_spec_names_for_editors_is_there(wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    specs = sorted((tmp_path / "revgen/inputs/specs").rglob("*.yaml"))
+    named = [re.match(r"# yaml-language-server: \$schema=(\S+)\n", path.read_text("utf-8")) for path in specs]
+    assert len(specs) > 5
+    missing = [
+        path.name
+        for path, match in zip(specs, named, strict=True)
+        if match is None or not (path.parent / match[1]).is_file()
+    ]
+    assert missing == []
+
+
 def test_installed_alone_it_imports_serves_help_and_says_what_the_generator_needs(
     wheel: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
