@@ -65,6 +65,17 @@ def sent(
     return getattr(emitted(projection, methods), function)(value)
 
 
+def test_lists_in_lists_are_walked() -> None:
+    """A list in a list has no name, so it is not taken for one that contains itself."""
+    cell = {"C": thing(a=TEXT, b=TEXT)}
+    rows = {"R": thing(words=many(many(many(TEXT))), cells=many(many(reference("C"))))}
+    value = {"words": [[["a"]]], "cells": [[{"a": "1", "b": "2"}], []]}
+    assert sent({**cell, **rows}, {"C": thing(a=TEXT), **rows}, "R", value) == {
+        "words": [[["a"]]],
+        "cells": [[{"a": "1"}], []],
+    }
+
+
 def test_members_that_the_revision_lacks_are_left_out_and_unknown_ones_too() -> None:
     ours = {"Tool": thing(["name"], name=TEXT, title=TEXT, note=TEXT)}
     theirs = {"Tool": thing(["name"], name=TEXT, note=TEXT)}

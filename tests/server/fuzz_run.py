@@ -226,7 +226,7 @@ async def _read_chunks(reader: asyncio.StreamReader, answer: Answer) -> None:
 
 
 def _fault_of(request: Request, answer: Answer) -> str:
-    if 400 <= answer.status < 500:
+    if 400 <= answer.status < 500 or answer.status in request.adapter.error_statuses.values():
         return ""
     if answer.status == 0 and len(request.body) > BODY_LIMIT:
         return ""  # the answer was lost, since the server hung up on who sends more than it takes

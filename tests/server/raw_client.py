@@ -14,15 +14,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
+import pytest
 from bounds import starting
 from hosting import on_uvicorn
 from mcp_anyrev import Registry, Settings, asgi
 from mcp_anyrev.testing import serve
-from mcp_contract import Declaration, is_identifier
+from mcp_contract import Declaration, NotSendable, is_identifier
+from mcp_revisions import canonical
 from mcp_revisions.protocol import Adapter
+from pydantic import BaseModel, ValidationError
 from sent_messages import check_sent
 
 INFORMATION = {"name": "raw", "version": "1.0"}
+ANSWERS: dict[str, type[BaseModel]] = {
+    "elicitation/create": canonical.ElicitResult,
+    "roots/list": canonical.ListRootsResult,
+    "sampling/createMessage": canonical.CreateMessageResult,
+}
 _JUDGED_BY_HEAD = (401, 403)
 OnMessage = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -164,6 +172,24 @@ async def _read_stream(response: aiohttp.ClientResponse, reply: Reply, on_messag
             await on_message(message)
 
 
+def needs(adapter: Adapter, *methods: str) -> None:
+    """Skip the test where the revision lacks one of these requests of a client, or notifications of a server."""
+    for method in methods:
+        if method not in adapter.client_requests and method not in adapter.server_notifications:
+            pytest.skip(f"the revision has no {method}")
+
+
+def worded(adapter: Adapter, answer: Any, method: str = "elicitation/create") -> Any:
+    """An answer to a server's request as a client of the revision says it; what is none goes as it is."""
+    if method not in {**adapter.server_requests, **adapter.embedded_requests}:
+        return answer
+    try:
+        ANSWERS[method].model_validate(answer)
+        return adapter.encode_answer(method, answer)
+    except (ValidationError, NotSendable):
+        return answer
+
+
 async def call_answering(client: RawClient, name: str, arguments: dict[str, Any], answers: dict[str, Any]) -> Reply:
     """Call a tool and answer its questions; see `request_answering`."""
     return await request_answering(client, "tools/call", {"name": name, "arguments": arguments}, answers)
@@ -175,7 +201,7 @@ async def request_answering(client: RawClient, method: str, own: dict[str, Any],
 
     async def answer_pushed(message: dict[str, Any]) -> None:
         if message["method"] == "elicitation/create":
-            said = answers[message["params"]["message"]]
+            said = worded(client.adapter, answers[message["params"]["message"]])
             posted = await client.post({"jsonrpc": "2.0", "id": message["id"], "result": said})
             assert posted.status == client.adapter.accepted_status
 
@@ -186,7 +212,9 @@ async def request_answering(client: RawClient, method: str, own: dict[str, Any],
         if questions is None:
             return reply
         asked += questions.questions
-        newest = {key: answers[one["params"]["message"]] for key, one in questions.questions.items()}
+        newest = {
+            key: worded(client.adapter, answers[one["params"]["message"]]) for key, one in questions.questions.items()
+        }
         params = client.adapter.answer_params(own, newest, questions.state)
     raise AssertionError(f"still asking: {asked}")
 

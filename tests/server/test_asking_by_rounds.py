@@ -14,7 +14,7 @@ from mcp_anyrev.storage.memory import MemoryStore
 from mcp_contract import Questions
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel
-from raw_client import RawClient, Reply, call_answering, serving
+from raw_client import RawClient, Reply, call_answering, serving, worded
 
 KEY = b"a secret of thirty-two bytes, ok"
 ACCEPT: dict[str, Any] = {"action": "accept", "content": {}}
@@ -111,7 +111,8 @@ async def again(
     client: RawClient, name: str, answers: dict[str, Any], state: str | None, arguments: dict[str, Any] | None = None
 ) -> Reply:
     own = {"name": name, "arguments": arguments or {}}
-    return await client.call("tools/call", client.adapter.answer_params(own, answers, state))
+    said = {key: worded(client.adapter, answer) for key, answer in answers.items()}
+    return await client.call("tools/call", client.adapter.answer_params(own, said, state))
 
 
 async def test_newest_answers_alone_finish_a_call_with_two_questions(round_adapter: Adapter) -> None:

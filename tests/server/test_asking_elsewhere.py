@@ -11,7 +11,7 @@ import pytest
 from mcp_anyrev import Exchange, Registry, Settings, elicit, roots
 from mcp_contract import Declaration
 from mcp_revisions.protocol import Adapter
-from raw_client import INFORMATION, RawClient, Reply, serving
+from raw_client import INFORMATION, RawClient, Reply, serving, worded
 
 FORM = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 ANSWERS: dict[str, Any] = {
@@ -72,7 +72,8 @@ async def use(
 
     async def pushed(message: dict[str, Any]) -> None:
         if "id" in message:
-            await client.post({"jsonrpc": "2.0", "id": message["id"], "result": answers[message["method"]]})
+            said = worded(client.adapter, answers[message["method"]], message["method"])
+            await client.post({"jsonrpc": "2.0", "id": message["id"], "result": said})
 
     states: list[Any] = []
     sent = params
@@ -82,7 +83,10 @@ async def use(
         if questions is None:
             return reply, states
         states.append(questions.state)
-        given = {key: answers[one["method"]] for key, one in questions.questions.items()}
+        given = {
+            key: worded(client.adapter, answers[one["method"]], one["method"])
+            for key, one in questions.questions.items()
+        }
         sent = client.adapter.answer_params(params, given, questions.state)
     raise AssertionError("still asking")
 
@@ -117,7 +121,7 @@ async def test_a_state_is_of_one_request_alone(result_adapter: Adapter) -> None:
     async with serving(registry(), SETTINGS) as url, client_of(url, result_adapter) as client:
         states = [(await use(client, method, params))[1][0] for method, params in CALLS]
         for (method, params), foreign in zip(CALLS, states[1:] + states[:1], strict=True):
-            given = {"city": ANSWERS["elicitation/create"]}
+            given = {"city": worded(result_adapter, ANSWERS["elicitation/create"])}
             reply = await client.call(method, result_adapter.answer_params(params, given, foreign))
             assert reply.error["code"] == result_adapter.error_codes["invalid_params"]
         async with client_of(url, result_adapter, headers={"X-Principal": "eve"}) as eve:

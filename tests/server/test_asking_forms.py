@@ -12,7 +12,7 @@ import pytest
 from mcp_anyrev import Exchange, Registry, Settings, elicit
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel
-from raw_client import RawClient, Reply, serving
+from raw_client import RawClient, Reply, serving, worded
 
 ADDRESS = "https://pay.example/checkout"
 TITLED = {"type": "string", "oneOf": [{"const": "a", "title": "Aye"}, {"const": "b", "title": "Bee"}]}
@@ -69,6 +69,7 @@ def registry() -> Registry:
 
 async def call(client: RawClient, name: str, said: dict[str, Any]) -> tuple[Reply, list[dict[str, Any]]]:
     """Call a tool and answer its question; gives the reply and what was asked."""
+    said = worded(client.adapter, said)
     asked: list[dict[str, Any]] = []
 
     async def pushed(message: dict[str, Any]) -> None:

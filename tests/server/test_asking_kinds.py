@@ -13,7 +13,7 @@ from mcp_anyrev import Exchange, Registry, Settings, elicit, roots, sample
 from mcp_contract import Declaration, MissingClientCapability
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel, ValidationError
-from raw_client import INFORMATION, RawClient, Reply, serving
+from raw_client import INFORMATION, RawClient, Reply, serving, worded
 
 SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "Paris"}, "model": "m-1", "stopReason": "endTurn"}
 ROOTS = {"roots": [{"uri": "file:///project", "name": "project"}]}
@@ -77,7 +77,7 @@ async def call(
         if "id" in message:
             asked.append(message["method"])
             client.adapter.check_question(message)
-            said = answers[message["method"]]
+            said = worded(client.adapter, answers[message["method"]], message["method"])
             body = said if "error" in said else {"result": said}
             await client.post({"jsonrpc": "2.0", "id": message["id"], **body})
 
@@ -88,7 +88,10 @@ async def call(
         if questions is None:
             return reply
         asked += [one["method"] for one in questions.questions.values()]
-        given = {key: answers[one["method"]] for key, one in questions.questions.items()}
+        given = {
+            key: worded(client.adapter, answers[one["method"]], one["method"])
+            for key, one in questions.questions.items()
+        }
         params = client.adapter.answer_params({"name": name, "arguments": {}}, given, questions.state)
     raise AssertionError(f"still asking: {asked}")
 
@@ -125,7 +128,8 @@ async def test_what_answers_another_kind_of_question_is_asked_again(result_adapt
     async with serving(registry()) as url, client_of(url, result_adapter, ALL) as client:
         questions = result_adapter.read_questions((await client.tool("capital")).result)
         assert questions is not None
-        for said in (ROOTS, {"action": "accept", "content": {}}):
+        for method in ("roots/list", "elicitation/create"):
+            said = worded(result_adapter, ANSWERS[method], method)
             params = result_adapter.answer_params(
                 {"name": "capital", "arguments": {}}, {"capital": said}, questions.state
             )
@@ -146,7 +150,8 @@ async def test_a_client_that_did_not_declare_it_is_not_asked(adapter: Adapter, d
                     assert reply.result["isError"] and capability in reply.text
                 elif declared == {}:
                     assert reply.status == adapter.error_statuses["missing_client_capability"]
-                    assert reply.error["data"] == {"requiredCapabilities": {capability: {}}}
+                    needed = adapter.encode_client_capabilities({capability: {}})
+                    assert reply.error["data"] == {"requiredCapabilities": needed}
                 else:
                     assert reply.error["code"] in (
                         adapter.error_codes["missing_client_capability"],
@@ -158,8 +163,8 @@ async def test_tools_are_given_only_where_the_client_declared_that(adapter: Adap
     async with serving(registry()) as url, client_of(url, adapter, {"sampling": {}}) as client:
         reply = await client.tool("with_tools")
         assert reply.earlier == [] and ("error" in reply.message or reply.result["isError"])
-    has_tools = adapter.may_sample(ALL, True)
     async with serving(registry()) as url, client_of(url, adapter, ALL) as client:
+        has_tools = adapter.may_sample(client.declaration.capabilities, True)
         reply = await call(client, "with_tools")
         assert reply.text == "m-1" if has_tools else reply.result["isError"]
 
@@ -203,12 +208,14 @@ async def test_a_request_that_cannot_end_in_a_question_can_still_push_one(sessio
 
     async def pushed(message: dict[str, Any]) -> None:
         if "id" in message:
-            await client.post({"jsonrpc": "2.0", "id": message["id"], "result": ANSWERS[message["method"]]})
+            said = worded(session_adapter, ANSWERS[message["method"]], message["method"])
+            await client.post({"jsonrpc": "2.0", "id": message["id"], "result": said})
 
     async with serving(made) as url, client_of(url, session_adapter, ALL) as client:
         of = {"ref": {"type": "ref/prompt", "name": "completed"}, "argument": {"name": "word", "value": ""}}
-        reply = await client.call("completion/complete", of, on_message=pushed)
-        assert reply.result["completion"]["values"] == ["m-1"]
+        if "completion/complete" in session_adapter.client_requests:
+            reply = await client.call("completion/complete", of, on_message=pushed)
+            assert reply.result["completion"]["values"] == ["m-1"]
         reply = await client.call("prompts/get", {"name": "sampled"}, on_message=pushed)
         assert reply.result["messages"][0]["content"]["text"] == "True"
         if session_adapter.asks_in_arguments:
@@ -231,7 +238,7 @@ async def test_a_capability_can_be_required_before_any_work(adapter: Adapter) ->
         for path in (["sampling", "tools"], ["elicitation", "url"], ["experimental", "x"]):
             reply = await client.tool("needs", {"path": path})
             if adapter.refuses_undeclared:
-                needed = MissingClientCapability({path[0]: {path[1]: {}}})
+                needed = MissingClientCapability(adapter.encode_client_capabilities({path[0]: {path[1]: {}}}))
                 assert reply.error["data"] == needed.data
             else:
                 assert reply.result["isError"]

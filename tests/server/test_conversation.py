@@ -16,6 +16,7 @@ from mcp_anyrev.conversation.conversation import Conversation
 from mcp_anyrev.server.core import NOT_AGREED, Core
 from mcp_contract import Declaration
 from mcp_revisions.protocol import Adapter
+from raw_client import worded
 from sent_messages import check_sent
 
 ACCEPTED = {"action": "accept", "content": {}}
@@ -139,12 +140,14 @@ async def test_a_question_is_asked_and_answered_in_the_way_of_the_revision(adapt
         message = await client.next("tools/call")
         if adapter.can_push_ask:
             assert message["method"] == "elicitation/create"
-            await client.say({"jsonrpc": "2.0", "id": message["id"], "result": ACCEPTED})
+            await client.say({"jsonrpc": "2.0", "id": message["id"], "result": worded(adapter, ACCEPTED)})
         else:
             questions = adapter.read_questions(message["result"])
             assert questions is not None
             params = {"name": "gate", "arguments": {}}
-            params = adapter.answer_params(params, dict.fromkeys(questions.questions, ACCEPTED), questions.state)
+            params = adapter.answer_params(
+                params, dict.fromkeys(questions.questions, worded(adapter, ACCEPTED)), questions.state
+            )
             await client.say(client.request(7, "tools/call", params))
         answer = await client.next("tools/call")
         assert answer["id"] == 7 and answer["result"]["content"][0]["text"] == "went ahead"

@@ -132,7 +132,7 @@ async def test_a_header_that_comes_twice_means_the_same_on_both_bindings(adapter
             for name, values in (
                 ("Origin", (ORIGIN, "https://evil.example")),
                 ("Origin", (ORIGIN, ORIGIN)),
-                ("MCP-Protocol-Version", (adapter.version, "1999-01-01")),
+                (adapter.version_header or "MCP-Protocol-Version", (adapter.version, "1999-01-01")),
                 ("X-Other", ("a", "b")),
             ):
                 doubled = [

@@ -143,6 +143,9 @@ SAID = 96
 
 
 async def said_to_a_slow_reader(adapter: Adapter, limits: Limits) -> int:
+    told = adapter.encode_notification("notifications/progress", {"progressToken": 1, "progress": 1, "message": "x"})
+    if "message" not in told["params"]:
+        pytest.skip("a report of progress has no words in the revision")
     made, said = Registry("talkative", "1.0"), [0]
 
     @made.tool

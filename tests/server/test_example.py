@@ -53,5 +53,6 @@ async def test_the_server_describes_itself(gates: Registry, adapter: Adapter) ->
         params = adapter.description_params(client.declaration)
         reply = await client.call(adapter.description_method, params)
     assert adapter.version in adapter.described_versions(reply.result)
-    assert adapter.described_server(reply.result) == {"name": "gates", "version": "1.0"}
+    described = adapter.encode_implementation({"name": "gates", "version": "1.0"})
+    assert adapter.described_server(reply.result) == described
     assert "tools" in reply.result["capabilities"]

@@ -17,7 +17,7 @@ from mcp_anyrev.principal import owner_of
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_contract import Declaration
 from mcp_revisions.protocol import Adapter
-from raw_client import RawClient, serving
+from raw_client import RawClient, serving, worded
 
 LARGE = 3_900_000
 INFORMATION = {"name": "large", "version": "1"}
@@ -165,7 +165,7 @@ async def test_a_flood_of_handshakes_ends_no_call_that_is_not_finished(round_ada
         if round_adapter.has_handshake:
             async with RawClient(url, round_adapter) as other:
                 await flood(other, 60)
-        accepted = {key: {"action": "accept", "content": {}} for key in questions.questions}
+        accepted = dict.fromkeys(questions.questions, worded(round_adapter, {"action": "accept", "content": {}}))
         again = await client.call("tools/call", round_adapter.answer_params(own, accepted, questions.state))
         assert again.text == "went ahead"
 

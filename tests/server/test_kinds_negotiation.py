@@ -93,7 +93,8 @@ async def test_each_mirrored_header_must_be_there_and_say_the_same(result_adapte
             ("tools/list", {}),
         ):
             request = client.request(method, params)
-            mirrored = [name for name in client.headers(request) if name.lower().startswith("mcp-")]
+            own = (result_adapter.version_header, result_adapter.method_header, result_adapter.name_header)
+            mirrored = [name for name in client.headers(request) if name in own]
             assert len(mirrored) == (3 if params else 2)
             for name in mirrored:
                 for value in (None, "other", client.headers(request)[name].upper() + "X"):
@@ -111,8 +112,8 @@ async def test_a_name_beyond_ascii_travels_encoded_and_raw_bytes_are_refused(
         request = client.request("resources/read", {"uri": name})
         found = await client.post(request)
         assert "error" not in found.message or found.error["data"] == {"uri": name}  # it got as far as the resource
-        raw = await asyncio.to_thread(_posted, url, client, request, "Mcp-Name", name.encode())
-    assert raw.startswith(b"HTTP/1.1 400 ")
+        raw = await asyncio.to_thread(_posted, url, client, request, str(result_adapter.name_header), name.encode())
+    assert raw.startswith(b"HTTP/1.1 %d " % result_adapter.error_statuses["header_mismatch"])
 
 
 def _posted(url: str, client: RawClient, request: dict[str, Any], header: str, value: bytes) -> bytes:
@@ -158,7 +159,9 @@ async def test_repeated_arguments_are_compared_by_value(
     result_adapter: Adapter, binding: str, header: str, value: str, argument: object, taken: bool
 ) -> None:
     async with serving(wire_registry(), None, binding) as url, RawClient(url, result_adapter) as client:
-        reply = await client.tool("hdr", {header.lower(): argument}, change={f"Mcp-Param-{header}": value})
+        reply = await client.tool(
+            "hdr", {header.lower(): argument}, change={f"{result_adapter.parameter_header}{header}": value}
+        )
     assert (reply.status == 200) is taken, reply.message
 
 

@@ -18,7 +18,7 @@ from large_calls import MOST, PLACE, few, large_calls, members, nested
 from mcp_contract import Declaration
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
-from raw_client import RawClient
+from raw_client import RawClient, worded
 
 ADAPTERS = AdapterSet.default()
 
@@ -154,7 +154,8 @@ async def _answers(client: RawClient) -> Messages:
         reply = await client.call("tools/call", own) if not client.adapter.can_push_ask else None
         questions = None if reply is None else client.adapter.read_questions(reply.result)
         if questions is not None:
-            params = client.adapter.answer_params(own, dict.fromkeys(questions.questions, answer), questions.state)
+            said = worded(client.adapter, answer)
+            params = client.adapter.answer_params(own, dict.fromkeys(questions.questions, said), questions.state)
             found.append((name, client.request("tools/call", params), filling))
     return found
 

@@ -19,7 +19,7 @@ from mcp_anyrev.storage.keys import Key, key, new_name
 from mcp_anyrev.storage.memory import MemoryHub
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
-from raw_client import RawClient, serving
+from raw_client import RawClient, needs, serving
 
 MANY = 900
 FEW = Settings(limits=Limits(queue=50))
@@ -80,6 +80,7 @@ SIZE, TIMES = 250_000, 120
 
 async def test_who_reads_slowly_gets_everything_and_costs_little(adapter: Adapter, binding: str) -> None:
     """A client that reads nothing for a while is not sent more than fits; the handler waits, and then all of it comes."""
+    needs(adapter, "notifications/message")
     made, said = Registry("large", "1.0"), [0]
 
     @made.tool

@@ -176,7 +176,8 @@ async def test_arguments_that_are_repeated_in_headers_must_agree_where_the_revis
     headers = adapter.param_headers(arguments, schema)
     async with serving(made) as url, RawClient(url, adapter) as client:
         assert (await client.tool("route", arguments, change=dict(headers))).text == "Zürich 7"
-        for wrong in ({}, {"Mcp-Param-Region": "Bern"}, {"Mcp-Param-Region": "=?base64?%%%?="}):
+        region = f"{adapter.parameter_header or 'Mcp-Param-'}Region"
+        for wrong in ({}, {region: "Bern"}, {region: "=?base64?%%%?="}):
             reply = await client.tool("route", arguments, change=dict(wrong))
             if headers:
                 assert reply.error["code"] == adapter.error_codes["header_mismatch"]

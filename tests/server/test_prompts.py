@@ -22,7 +22,7 @@ from mcp_revisions.canonical import (
 )
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel, Field
-from raw_client import RawClient, request_answering, serving
+from raw_client import RawClient, needs, request_answering, serving
 
 
 class Review(BaseModel):
@@ -90,6 +90,7 @@ def registry() -> Registry:
 
 
 async def test_the_list_names_the_arguments_and_which_are_needed(adapter: Adapter) -> None:
+    needs(adapter, "prompts/list")
     made = registry()
     async with serving(made) as url, RawClient(url, adapter) as client:
         listed = (await client.call("prompts/list")).result
@@ -163,6 +164,7 @@ async def test_a_prompt_asks_where_the_revision_lets_it(adapter: Adapter) -> Non
 
 
 async def test_completion_gets_what_is_typed_and_what_is_known(adapter: Adapter) -> None:
+    needs(adapter, "completion/complete")
     async with serving(registry()) as url, RawClient(url, adapter) as client:
 
         async def complete(ref: dict[str, str], argument: str, value: str, **more: Any) -> Any:
@@ -185,6 +187,7 @@ async def test_completion_gets_what_is_typed_and_what_is_known(adapter: Adapter)
 
 
 async def test_completion_of_what_is_not_there_is_invalid_params(adapter: Adapter) -> None:
+    needs(adapter, "completion/complete")
     async with serving(registry()) as url, RawClient(url, adapter) as client:
         for ref, argument in (
             ({"type": "ref/prompt", "name": "absent"}, "name"),

@@ -10,10 +10,11 @@ from sent_messages import NotOfRevision, check_sent
 
 
 def response(adapter: Adapter, result: dict[str, Any]) -> dict[str, Any]:
+    server = adapter.encode_implementation({"name": "s", "version": "1"})
     return {
         "jsonrpc": "2.0",
         "id": 1,
-        "result": adapter.encode_result("tools/call", result, {"name": "s", "version": "1"}),
+        "result": adapter.encode_result("tools/call", result, server),
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from mcp_anyrev import Exchange, Registry, Settings, elicit
 from mcp_revisions.protocol import Adapter
-from raw_client import RawClient, Reply, call_answering, serving
+from raw_client import RawClient, Reply, call_answering, serving, worded
 
 ACCEPT: dict[str, Any] = {"action": "accept", "content": {}}
 SETTINGS = Settings(keys=[b"0123456789abcdef"], principal=lambda head: head.headers.get("x-principal"))
@@ -89,8 +89,9 @@ async def resumed(client: RawClient, name: str) -> Reply:
         reply = await client.call("tools/call", params)
         if "error" in reply.message or client.adapter.finished(reply.result):
             return reply
-        assert set(reply.result) == {"resultType", "requestState", "_meta"}
-        params = {"name": name, "arguments": {}, "requestState": reply.result["requestState"]}
+        kept = client.adapter.read_questions(reply.result)
+        assert kept is not None and kept.questions == {} and kept.state is not None
+        params = client.adapter.answer_params({"name": name, "arguments": {}}, {}, kept.state)
     raise AssertionError("never finished")
 
 
@@ -105,7 +106,8 @@ async def test_a_result_that_only_keeps_a_state_has_no_questions_and_needs_no_ca
 ) -> None:
     async with serving(registry(), SETTINGS) as url, RawClient(url, result_adapter, mode=None) as client:
         reply = await client.tool("wait_state")
-        assert "inputRequests" not in reply.result and "content" not in reply.result
+        kept = result_adapter.read_questions(reply.result)
+        assert kept is not None and kept.questions == {} and "content" not in reply.result
         assert (await resumed(client, "wait_state")).text == "resumed"
 
 
@@ -144,7 +146,8 @@ async def test_of_parallel_retries_exactly_one_completes(round_adapter: Adapter)
     async with serving(registry(counts), SETTINGS) as url, RawClient(url, round_adapter) as client:
         questions = round_adapter.read_questions((await client.tool("spend")).result)
         assert questions is not None
-        params = round_adapter.answer_params({"name": "spend", "arguments": {}}, {"go": ACCEPT}, questions.state)
+        accepted = {"go": worded(round_adapter, ACCEPT)}
+        params = round_adapter.answer_params({"name": "spend", "arguments": {}}, accepted, questions.state)
         async with RawClient(url, round_adapter, headers={"X-Principal": "eve"}) as eve:
             assert "error" in (await eve.call("tools/call", params)).message  # and does not use it up
         replies = await asyncio.gather(*(client.call("tools/call", params) for _ in range(5)))

@@ -8,7 +8,7 @@ import pytest
 from mcp_anyrev import Exchange, Registry, elicit
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel
-from raw_client import RawClient, Reply, serving
+from raw_client import RawClient, Reply, serving, worded
 
 
 class Name(BaseModel):
@@ -32,7 +32,8 @@ def registry() -> Registry:
 
 
 async def first_call(adapter: Adapter, tool: str, said: object) -> Reply:
-    params: dict[str, Any] = {"name": tool, "arguments": {}, "inputResponses": {"name": said, "another": said}}
+    answers = dict.fromkeys(("name", "another"), worded(adapter, said))
+    params = adapter.answer_params({"name": tool, "arguments": {}}, answers, None)
     async with serving(registry()) as url, RawClient(url, adapter) as client:
         return await client.call("tools/call", params)
 

@@ -113,18 +113,22 @@ class Walk:
             return self._object(referred(ours) or place, theirs, base or {})
         for keyword, form in (("items", "each"), ("additionalProperties", "values")):
             if keyword in shape:
-                return self._container(form, shape[keyword], inner.get(keyword, {}), referred(ours) or place)
+                return self._container(form, shape[keyword], inner.get(keyword, {}), referred(ours), place)
         return None
 
-    def _container(self, form: str, ours: Node, theirs: Node, place: str) -> Call | None:
-        if place in self.open:
+    def _container(self, form: str, ours: Node, theirs: Node, name: str | None, place: str) -> Call | None:
+        # Only what has a name can contain itself; a list in a list is no more than that.
+        place = name or place
+        if name in self.open:
             self._complain(
                 f"'{place}' contains itself with no object in between", "plain", f"list it under 'plain' in {RULES}"
             )
             return None
-        self.open.add(place)
+        if name is not None:
+            self.open.add(name)
         inner = self._call(ours, theirs, place)
-        self.open.discard(place)
+        if name is not None:
+            self.open.discard(name)
         if inner is None:
             return None
         if inner.many and form == "values":

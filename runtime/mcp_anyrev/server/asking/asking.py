@@ -132,7 +132,7 @@ def refuse_undeclared(adapter: Adapter, missing: JsonObject) -> NoReturn:
 
     Args:
         adapter: the revision.
-        missing: the missing part of the client capabilities, in canonical form.
+        missing: the missing part of the client capabilities, as the revision has it.
 
     Raises:
         MissingClientCapability: the revision has an error for that.

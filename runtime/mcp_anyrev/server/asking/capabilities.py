@@ -1,6 +1,6 @@
 """What a client has to have declared, for a handler that cannot do without it.
 
-Rule: whether a client can be asked, the adapter says; whether it declared anything else, its own words.
+Rule: whether a client can be asked, the adapter says, and where anything else is declared; whether it was, the client's own words.
 Specification: basic/index#_meta
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mcp_contract import Json, JsonObject
+from mcp_contract import JsonObject
 
 from mcp_anyrev.server.asking.elicitation import undeclared_mode
 
@@ -23,20 +23,32 @@ def undeclared(adapter: Adapter, capabilities: JsonObject, path: Sequence[str]) 
     Args:
         adapter: the revision.
         capabilities: what the client declared.
-        path: the names that lead to the capability.
+        path: the names that lead to the capability, in canonical form.
 
     Returns:
-        The capability as the client would have to declare it; None where it did.
+        The capability as the client would have to declare it in this revision; None where it did.
     """
     if path[:1] == ("elicitation",):
         return undeclared_mode(adapter, capabilities, path[1] if len(path) > 1 else "form")
-    needed: JsonObject = {}
-    inner = needed
-    declared: Json = capabilities
-    missing = False
-    for name in path:
-        inner[name] = {}
-        inner = inner[name]
-        declared = declared.get(name) if isinstance(declared, dict) else None
-        missing = missing or not (isinstance(declared, dict) or declared is True)
-    return needed if missing else None
+    needed = _nested(path)
+    worded = adapter.encode_client_capabilities(needed)
+    if worded == adapter.encode_client_capabilities(_nested(path[:-1])):
+        return needed  # the revision has no words for it, so nobody can have declared it
+    return None if _has(capabilities, worded) else worded
+
+
+def _nested(path: Sequence[str]) -> JsonObject:
+    """A capability by its path, in canonical form."""
+    found: JsonObject = {}
+    for name in reversed(path):
+        found = {name: found}
+    return found
+
+
+def _has(declared: JsonObject, needed: JsonObject) -> bool:
+    """Whether everything that is needed was declared, by an object or by yes."""
+    for name, inner in needed.items():
+        found = declared.get(name)
+        if not (_has(found, inner) if isinstance(found, dict) else found is True and not inner):
+            return False
+    return True

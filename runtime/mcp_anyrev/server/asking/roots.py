@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from mcp_contract import InvalidParams, Json, JsonObject
 
 from mcp_anyrev.questions import Answer, Question
+from mcp_anyrev.server.asking.capabilities import undeclared
 
 if TYPE_CHECKING:
     from mcp_revisions.canonical import ListRootsResult
@@ -34,7 +35,7 @@ class RootsQuestion(Question["ListRootsResult"]):
 
     def undeclared(self, adapter: Adapter, capabilities: JsonObject) -> JsonObject | None:
         """See `Question.undeclared`."""
-        return None if isinstance(capabilities.get("roots"), dict) else {"roots": {}}
+        return undeclared(adapter, capabilities, ("roots",))
 
     def judge(self, adapter: Adapter, said: Json) -> Answer[ListRootsResult] | None:
         """See `Question.judge`: None for what is no list of roots."""

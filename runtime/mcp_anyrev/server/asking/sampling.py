@@ -45,7 +45,7 @@ class Sampling(Question["CreateMessageResult"]):
         with_tools = "tools" in self.given or "toolChoice" in self.given
         if adapter.may_sample(capabilities, with_tools):
             return None
-        return {"sampling": {"tools": {}} if with_tools else {}}
+        return adapter.encode_client_capabilities({"sampling": {"tools": {}} if with_tools else {}})
 
     def judge(self, adapter: Adapter, said: Json) -> Answer[CreateMessageResult] | None:
         """See `Question.judge`: None for what is no sampled message."""
