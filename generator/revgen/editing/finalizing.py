@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..schemas.published import load_corrections, load_schema
 from ..schemas.revisions import PATH as REVISIONS
 from ..schemas.revisions import load_revisions, schema_path
 from ..vectors.files import FOLDER as VECTORS
-from ..vectors.files import MARK
+from ..vectors.files import MARK, mark_in
 from .addition import fits
 from .importing import Prepared
 from .inventory_files import concerns, correction_entries, open_areas, open_document
@@ -172,7 +173,16 @@ def _lines(document: Document, entry: Entry, draft: str, final: str) -> list[str
 
 
 def _vectors(root: pathlib.Path, draft: str, final: str, marked: bool, texts: Texts) -> None:
-    """Vectors under the new name; where the schema says something else, each file of messages and values is to be looked at."""
+    """Vectors under the new name; where the schema says something else, each file of messages and values is to be looked at.
+
+    Those of other revisions stay, and what is marked for the draft's sake is so for the new one's.
+    """
+    name = re.compile(rf"(?<![\w.-]){re.escape(draft)}(?![\w.-])")
+    for file in sorted((root / VECTORS).rglob("*.yaml")):
+        lines = file.read_bytes().decode("utf-8").splitlines(keepends=True)
+        renamed = [name.sub(final, line) if mark_in(line) else line for line in lines]
+        if renamed != lines:
+            texts[file.relative_to(root).as_posix()] = "".join(renamed)
     for file in sorted((root / VECTORS / draft).rglob("*.yaml")):
         path = file.relative_to(root).as_posix()
         text = file.read_bytes().decode("utf-8").replace(draft, final)
