@@ -149,3 +149,24 @@ async def test_it_is_the_same_on_http_sse(session_adapter: Adapter, binding: str
         updated = client.sent("notifications/resources/updated")
         assert [message["params"]["uri"] for message in updated] == ["test://open"]
         assert not client.sent("notifications/resources/list_changed")
+
+
+async def test_a_connection_that_lost_a_scope_hears_nothing_more(session_adapter: Adapter, binding: str) -> None:
+    made = registry()
+    add_secret(made)
+    async with (
+        http_sse.serving(made, Settings(**SETTINGS), binding) as url,
+        http_sse.SseClient(url, session_adapter, headers=ADMIN) as client,
+    ):
+        await client.shake_hands()
+        for uri in (SECRET, "test://open"):
+            assert (await client.call("resources/subscribe", {"uri": uri}))["result"] == {}
+        made.updated(SECRET)
+        assert await client.text("plain") == "fine"
+        assert [said["params"]["uri"] for said in client.sent("notifications/resources/updated")] == [SECRET]
+        await client.post({"jsonrpc": "2.0", "id": "last", "method": "ping"}, **NOBODY)
+        made.updated(SECRET)
+        made.updated("test://open")
+        assert await client.text("plain") == "fine"
+        told_of = [said["params"]["uri"] for said in client.sent("notifications/resources/updated")]
+        assert told_of == [SECRET, "test://open"]
