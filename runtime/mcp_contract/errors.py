@@ -194,6 +194,12 @@ class TooLarge(PeerFault):
     kind = "too_large"
 
 
+class Late(PeerFault):
+    """What the peer sends has not come in time."""
+
+    kind = "late"
+
+
 class Busy(PeerFault):
     """The peer asks for more, at once or in a time, than it may have.
 

@@ -154,7 +154,8 @@ class RawClient:
         one = isinstance(sent, dict)
         method = sent.get("method") if one else None
         # Who may not come in at all is told so before anybody reads what was sent.
-        readable = one and is_identifier(sent.get("id")) and reply.status not in _JUDGED_BY_HEAD
+        answers = one and bool({"result", "error"} & sent.keys())  # the id is one of the server's own
+        readable = one and not answers and is_identifier(sent.get("id")) and reply.status not in _JUDGED_BY_HEAD
         for message in (*reply.earlier, *([] if reply.message is None else [reply.message])):
             check_sent(self.adapter.version, message, method, readable)
 

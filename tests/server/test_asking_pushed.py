@@ -74,6 +74,7 @@ async def call_wrongly(client: RawClient, wrong: dict[str, Any], right: dict[str
             refused = await client.post({"jsonrpc": "2.0", "id": message["id"], **wrong})
             assert refused.status == client.adapter.error_statuses["invalid_request"]
             assert refused.error["code"] == client.adapter.error_codes["invalid_request"]
+            assert refused.message.get("id") is None, "the id is that of a question, not of a request"
             assert (await client.post({"jsonrpc": "2.0", "id": message["id"], **right})).message is None
 
     return (await client.tool(name, on_message=on_message)).text

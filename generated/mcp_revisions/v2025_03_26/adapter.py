@@ -359,6 +359,7 @@ class Adapter:
             "unauthorized": -32600,
             "forbidden": -32600,
             "too_large": -32600,
+            "late": -32600,
             "busy": -32603,
             "unavailable": -32603,
             "rejected_by_user": -1,
@@ -372,11 +373,9 @@ class Adapter:
     policy: project: the general codes of JSON-RPC, where no page gives one.
     """
 
-    unreadable_id_is_null: ClassVar[bool] = True
+    unreadable_id_is_null: ClassVar[bool] = False
     """Does the error for a message whose id could not be read carry a null id (or none)?
 
-    policy: project: the page lets the body of a refusal have no id, but the schema has no such error; JSON-RPC
-    gives null for one that could not be read.
     page: basic/transports#sending-messages-to-the-server
     """
 
@@ -712,6 +711,7 @@ class Adapter:
             "unauthorized": 401,
             "forbidden": 403,
             "too_large": 413,
+            "late": 408,
             "busy": 429,
             "unavailable": 503,
         }
@@ -725,8 +725,8 @@ class Adapter:
     policy: project: no page gives a status for an Origin that is refused; later revisions say 403.
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, and no page says that it
     is.
-    policy: project: HTTP has its own statuses for what is too large, too much or not possible now; 400 sends
-    clients to another transport.
+    policy: project: HTTP has its own statuses for what is too large, late, too much or not possible now; 400
+    sends clients to another transport.
     """
 
     stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})

@@ -354,6 +354,7 @@ class Adapter:
             "unauthorized": -32600,
             "forbidden": -32600,
             "too_large": -32600,
+            "late": -32600,
             "busy": -32603,
             "unavailable": -32603,
             "rejected_by_user": -1,
@@ -719,6 +720,7 @@ class Adapter:
             "unauthorized": 401,
             "forbidden": 403,
             "too_large": 413,
+            "late": 408,
             "busy": 429,
             "unavailable": 503,
         }
@@ -731,8 +733,8 @@ class Adapter:
     page: basic/authorization#error-handling
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, and no page says that it
     is.
-    policy: project: HTTP has its own statuses for what is too large, too much or not possible now; 400 sends
-    clients to another transport.
+    policy: project: HTTP has its own statuses for what is too large, late, too much or not possible now; 400
+    sends clients to another transport.
     """
 
     stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})

@@ -336,8 +336,15 @@ def messages_of(adapter: Adapter, payload: Json, most: int) -> tuple[list[JsonOb
 
 
 def readable_id(payload: Json) -> JsonObject:
-    """The id that an error repeats, as a member; nothing where there is none to be read."""
-    if isinstance(payload, dict) and is_identifier(payload.get("id")):
+    """The id that an error repeats, as a member; nothing where there is none to be read.
+
+    That of a response names a request of our own, which its sender would take to be one of theirs.
+    """
+    if (
+        isinstance(payload, dict)
+        and is_identifier(payload.get("id"))
+        and not ("result" in payload or "error" in payload)
+    ):
         return {"id": payload["id"]}
     return {}
 

@@ -63,9 +63,12 @@ class Endpoint:
         return await self.front.handle(request, self._post if request.head.method == "POST" else self._other)
 
     async def _post(self, request: HttpRequest, principal: Principal | None) -> HttpResponse | None:
-        body = await request.body()
-        payload = parse(body, self._limits)
-        core, headers, in_batch = self._core, request.head.headers, isinstance(payload, list)
+        core, headers, body = self._core, request.head.headers, await request.body()
+        try:
+            payload = parse(body, self._limits)
+        except ProtocolError as error:
+            return await self._unreadable(headers, principal, error)
+        in_batch = isinstance(payload, list)
         try:
             name, session = await self._session(headers, principal)
         except ProtocolError as error:  # whatever its revision is, the id can be read
@@ -133,6 +136,14 @@ class Endpoint:
             return self._refused(adapter, {}, error)
         await self._core.end_session(session)
         return HttpResponse(adapter.accepted_status)
+
+    async def _unreadable(
+        self, headers: Mapping[str, str], principal: Principal | None, error: ProtocolError
+    ) -> HttpResponse:
+        """Refuse what cannot be read, as the revision of its session does."""
+        _, session = await self._session(headers, principal)
+        adapter, _ = self._core.adapters.select({}, headers, None if session is None else session.version)
+        return self._refused(adapter, dict(error.identifier), error)
 
     async def _session(
         self, headers: Mapping[str, str], principal: Principal | None

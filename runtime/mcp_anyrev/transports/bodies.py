@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from mcp_contract import Busy, InvalidRequest, TooLarge
+from mcp_contract import Busy, Late, TooLarge
 
 from mcp_anyrev.conversation.amounts import Budget
 from mcp_anyrev.principal import owner_of
@@ -56,7 +56,7 @@ class Bodies:
         Raises:
             Busy: too many, or too large ones, are arriving from the address, or at all.
             TooLarge: it is larger than `Limits.body_bytes`; no more of it is read.
-            InvalidRequest: it came too late.
+            Late: it did not come in time.
         """
         owner, body, seconds = owner_of(None, peer), bytearray(), self._limits.body_seconds
         if not self._arriving.has_room(owner, 0):
@@ -72,7 +72,7 @@ class Bodies:
                     if not self._arriving.has_bytes(owner, len(body)):
                         raise _busy()
         except TimeoutError:
-            raise InvalidRequest(f"the body did not arrive within {seconds:g} s") from None
+            raise Late(f"the body did not arrive within {seconds:g} s") from None
         finally:
             self._arriving.remove(owner, len(body))
         return bytes(body)
