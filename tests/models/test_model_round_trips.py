@@ -26,7 +26,6 @@ pytestmark = pytest.mark.long
 ROOT = pathlib.Path(__file__).parents[2]
 PROBLEMS = Problems()
 REVISIONS = load_revisions(ROOT, PROBLEMS)
-SCHEMAS = load_schemas(ROOT, REVISIONS, PROBLEMS)
 MODULES = {revision.version: revision.module for revision in REVISIONS}
 
 QUICK = settings(max_examples=120, suppress_health_check=list(HealthCheck))
@@ -47,8 +46,14 @@ ANYTHING: SearchStrategy[Any] = st.recursive(
 
 
 @functools.cache
+def schemas() -> dict[str, Any]:
+    """The schema of each revision."""
+    return load_schemas(ROOT, REVISIONS, PROBLEMS)
+
+
+@functools.cache
 def validator(revision: str, name: str) -> Any:
-    schema = SCHEMAS[revision]
+    schema = schemas()[revision]
     return jsonschema.Draft202012Validator(schema).evolve(schema=schema["$defs"][name])
 
 
@@ -61,7 +66,7 @@ def instances(revision: str, node: Any, depth: int = 0) -> SearchStrategy[Any]:
     """Instances of one schema, mostly valid."""
     if "$ref" in node:
         return st.deferred(
-            lambda: instances(revision, SCHEMAS[revision]["$defs"][node["$ref"].removeprefix("#/$defs/")], depth + 1)
+            lambda: instances(revision, schemas()[revision]["$defs"][node["$ref"].removeprefix("#/$defs/")], depth + 1)
         )
     if "const" in node:
         return st.just(node["const"])
@@ -123,27 +128,27 @@ def changed(value: Any, place: tuple[Any, ...], new: Any) -> Any:
 
 
 def test_the_specs_can_be_loaded() -> None:
+    assert len(schemas()) == len(REVISIONS) > 0
     assert PROBLEMS.found == []
-    assert len(SCHEMAS) == len(REVISIONS) > 0
 
 
-@pytest.mark.parametrize("revision", SCHEMAS)
+@pytest.mark.parametrize("revision", MODULES)
 def test_every_published_definition_is_an_attribute_under_its_name(revision: str) -> None:
     module = importlib.import_module(f"mcp_revisions.{MODULES[revision]}")
-    for name in SCHEMAS[revision]["x-published"]:
+    for name in schemas()[revision]["x-published"]:
         assert name in dir(module)
         assert adapter(revision, name).core_schema["type"] != "any"
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("revision", SCHEMAS)
+@pytest.mark.parametrize("revision", MODULES)
 def test_what_is_valid_comes_back_exactly(revision: str) -> None:
-    names = SCHEMAS[revision]["x-published"]
+    names = schemas()[revision]["x-published"]
 
     @QUICK
     @given(
         st.sampled_from(names).flatmap(
-            lambda name: st.tuples(st.just(name), instances(revision, SCHEMAS[revision]["$defs"][name]))
+            lambda name: st.tuples(st.just(name), instances(revision, schemas()[revision]["$defs"][name]))
         )
     )
     def check(case: tuple[str, Any]) -> None:
@@ -159,15 +164,15 @@ def test_what_is_valid_comes_back_exactly(revision: str) -> None:
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("revision", SCHEMAS)
+@pytest.mark.parametrize("revision", MODULES)
 def test_what_is_broken_is_refused(revision: str) -> None:
-    names = SCHEMAS[revision]["x-published"]
+    names = schemas()[revision]["x-published"]
     others: SearchStrategy[Any] = st.sampled_from([None, True, 0, 1, -5, 1.5, "", "5", "true", [], {}])
 
     @QUICK
     @given(
         st.sampled_from(names).flatmap(
-            lambda name: st.tuples(st.just(name), instances(revision, SCHEMAS[revision]["$defs"][name]))
+            lambda name: st.tuples(st.just(name), instances(revision, schemas()[revision]["$defs"][name]))
         ),
         st.data(),
     )
@@ -182,21 +187,21 @@ def test_what_is_broken_is_refused(revision: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("revision", SCHEMAS)
+@pytest.mark.parametrize("revision", MODULES)
 @pytest.mark.parametrize("value", [0, "", -1, 2**53 + 1, "1", 10**20])
 def test_identifiers_come_back_as_they_came(revision: str, value: int | str) -> None:
     ids = adapter(revision, "RequestId")
     assert exact(json.loads(ids.dump_json(ids.validate_json(json.dumps(value))))) == exact(value)
 
 
-@pytest.mark.parametrize("revision", SCHEMAS)
+@pytest.mark.parametrize("revision", MODULES)
 @pytest.mark.parametrize("value", [None, True, 1.5, [], {}])
 def test_what_is_no_identifier_is_refused(revision: str, value: object) -> None:
     with pytest.raises(ValidationError):
         adapter(revision, "RequestId").validate_json(json.dumps(value))
 
 
-@pytest.mark.parametrize("revision", SCHEMAS)
+@pytest.mark.parametrize("revision", MODULES)
 def test_a_request_with_a_null_id_is_no_notification(revision: str) -> None:
     message = {"jsonrpc": "2.0", "method": "any"}
     assert type(adapter(revision, "JSONRPCMessage").validate_python(message)).__name__ == "JSONRPCNotification"

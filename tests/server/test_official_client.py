@@ -1,16 +1,19 @@
-"""The official SDK's client as the counterpart, on every revision that it speaks."""
+"""The official SDK's client as the counterpart, on every revision that it speaks.
+
+It is imported where it is used: every process that shares the tests imports this module, which would cost it half a second.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import mcp
-import mcp_types
 import pytest
 from mcp_anyrev import Exchange, Registry, Settings, elicit
 from mcp_revisions.protocol import Adapter
-from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from raw_client import serving
+
+if TYPE_CHECKING:
+    import mcp_types
 
 FORM = {"type": "object", "properties": {"color": {"type": "string"}}, "required": ["color"]}
 
@@ -33,6 +36,8 @@ def registry() -> Registry:
 
 
 async def answer(context: Any, params: Any) -> mcp_types.ElicitResult:
+    import mcp_types
+
     if params.message == "Sure?":
         return mcp_types.ElicitResult(action="accept", content={})
     return mcp_types.ElicitResult(action="accept", content={"color": "red"})
@@ -40,12 +45,16 @@ async def answer(context: Any, params: Any) -> mcp_types.ElicitResult:
 
 def mode_for(adapter: Adapter) -> str:
     """How it is told to speak a revision; the test is skipped where it cannot."""
+    from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
+
     if adapter.version not in SUPPORTED_PROTOCOL_VERSIONS:
         pytest.skip("it does not speak the revision")
     return "legacy" if adapter.has_handshake else adapter.version
 
 
 async def test_it_lists_calls_and_is_asked(adapter: Adapter) -> None:
+    import mcp
+
     mode = mode_for(adapter)
     async with (
         serving(registry(), Settings(revisions=[adapter.version])) as url,
@@ -64,11 +73,15 @@ async def test_it_lists_calls_and_is_asked(adapter: Adapter) -> None:
 
 
 async def test_it_finds_out_which_revision_to_speak(binding: str) -> None:
+    import mcp
+
     async with serving(registry(), binding=binding) as url, mcp.Client(url) as client:
         assert (await client.call_tool("add", {"a": 1, "b": 2})).is_error in (None, False)
 
 
 async def test_an_unknown_tool_is_an_error_to_it(adapter: Adapter) -> None:
+    import mcp
+
     settings = Settings(revisions=[adapter.version])
     async with serving(registry(), settings) as url, mcp.Client(url, mode=mode_for(adapter)) as client:
         with pytest.raises(mcp.MCPError):
