@@ -21,16 +21,17 @@ from revgen.writing.render import Writer
 
 from .conftest import REPOSITORY, VERSIONS, Project, is_part_of, render_quickly
 
-pytestmark = pytest.mark.long
-
-NEXT = "2027-03-01"
-# The newest revision that has what the next one changes.
-LAST = next(
-    version
-    for version in reversed(VERSIONS)
-    if {"Prompt", "CompleteRequest"}
-    <= json.loads((REPOSITORY / f"specs/schemas/{version}.json").read_text("utf-8"))["$defs"].keys()
+# Later than whatever there is.
+NEXT = "2999-01-01"
+LAST = VERSIONS[-1]
+LACKS = {"Prompt", "CompleteRequest"} - (
+    json.loads((REPOSITORY / f"specs/schemas/{LAST}.json").read_text("utf-8"))["$defs"].keys()
 )
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(bool(LACKS), reason=f"the newest revision has no {', '.join(LACKS)} to change"),
+]
 
 ANSWERS = """\
 answers:
@@ -147,6 +148,7 @@ def schema(tmp_path: pathlib.Path) -> pathlib.Path:
 
 def test_a_next_revision_is_data_and_one_macro(project: Project, schema: pathlib.Path, tmp_path: pathlib.Path) -> None:
     before = project.files("specs") | project.files("templates")
+    remarked = remarks_of(project)
     statuses = {**AdapterSet.default().by_version[LAST].error_statuses, "method_not_found": 410}
     statuses = {kind: statuses.get(kind) for kind in error_kinds()}
     answers = tmp_path / "answers.yaml"
@@ -199,8 +201,7 @@ def test_a_next_revision_is_data_and_one_macro(project: Project, schema: pathlib
     result = project.run("accept", "--all", "--yes")
     assert result.stdout.splitlines()[-1] == f"accepted {len(listed)}; 0 still to be reviewed"
     assert project.run("lint").stdout == ""
-    remarks = project.run("lint", "--remarks").stdout
-    assert all(map(is_remark, remarks.splitlines()))
+    assert all(map(is_remark, remarks_of(project) - remarked))
 
     specification = load_specification(project.root)
     following = specification.revisions[-1]
@@ -242,6 +243,11 @@ def write_what_the_rule_gives(file: pathlib.Path) -> None:
     )
     assert concern and following and given != calls
     file.write_text(f"{before}{concern}{given}{following}{after}", "utf-8")
+
+
+def remarks_of(project: Project) -> set[str]:
+    """What lint remarks, without the places."""
+    return {line.partition(": ")[2] for line in project.run("lint", "--remarks").stdout.splitlines()}
 
 
 def is_remark(line: str) -> bool:
