@@ -17,7 +17,7 @@ PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
 DRAWINGS = ("", "text")
 """Languages of blocks that are for the eye."""
 
-RUN_ELSEWHERE = {"docs/add-a-revision.md": ("tests/revisions/test_next_revision.py", "2027-03-01")}
+RUN_ELSEWHERE = {"docs/add-a-revision.md": ("tests/revisions/test_documented_addition.py", "2027-03-01")}
 """Pages whose commands change the project, with the test that does the same on a copy, and the revision that both add."""
 
 
