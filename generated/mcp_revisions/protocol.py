@@ -314,6 +314,9 @@ class Adapter(Protocol):
     error_statuses: ClassVar[Mapping[str, int]]
     """Which status does each kind of error have?"""
 
+    ended_status: ClassVar[int | None]
+    """Which status answers a DELETE that has ended a session?"""
+
     stream_headers: ClassVar[Mapping[str, str]]
     """Which headers does a stream of events carry beside its type?"""
 

@@ -41,7 +41,7 @@ class Cooking(Use):
         return "the recipe"
 
     async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
-        return {"dish": await self.part.call(params.get("arguments", {}), exchange, threads)}
+        return {"dish": await self.part.call(self.part.read(params.get("arguments", {})), exchange, threads)}
 
 
 class Recipes(Kind):
@@ -85,6 +85,7 @@ def recipe(
     declared: Declared = Recipe(
         key=name,
         description={"name": name, "arguments": list(signature.input_schema.get("properties", ()))},
+        read=signature.read,
         call=signature.call,
         takes_exchange=signature.takes_exchange,
         asks=signature.asks,

@@ -201,7 +201,7 @@ async def test_a_session_that_ends_takes_its_streams_and_calls_along(session_ada
     async with serving(registry()) as url, RawClient(url, session_adapter) as client, listening(client) as stream:
         headers = client.headers({"method": "ping", "params": {}})
         async with client.http.delete(url, headers=headers) as response:
-            assert response.status == session_adapter.accepted_status
+            assert response.status == session_adapter.ended_status
         assert await stream.messages() == []
         async with listening(client) as refused:
             assert refused.response.status == session_adapter.error_statuses["session_unknown"]

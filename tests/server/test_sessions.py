@@ -67,7 +67,7 @@ async def test_an_ended_session_is_unknown(session_adapter: Adapter) -> None:
     async with serving(registry()) as url, RawClient(url, session_adapter) as client:
         headers = client.headers(client.request("ping"))
         async with client.http.delete(url, headers=headers) as response:
-            assert response.status == session_adapter.accepted_status
+            assert response.status == session_adapter.ended_status
         assert (await client.tool("plain")).status == session_adapter.error_statuses["session_unknown"]
         async with client.http.delete(url, headers=headers) as response:
             assert response.status == session_adapter.error_statuses["session_unknown"]

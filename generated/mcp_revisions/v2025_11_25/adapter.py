@@ -737,6 +737,14 @@ class Adapter:
     sends clients to another transport.
     """
 
+    ended_status: ClassVar[int | None] = 204
+    """Which status answers a DELETE that has ended a session?
+
+    page: basic/transports#session-management
+    policy: project: the page leaves it open; HTTP has 204 for what is done and says nothing, and clients warn of
+    others.
+    """
+
     stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Which headers does a stream of events carry beside its type?
 

@@ -827,6 +827,12 @@ class Adapter:
     sends clients to another transport.
     """
 
+    ended_status: ClassVar[int | None] = None
+    """Which status answers a DELETE that has ended a session?
+
+    page: basic/transports/streamable-http#earlier-streamable-http-revisions
+    """
+
     stream_headers: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "X-Accel-Buffering": "no",

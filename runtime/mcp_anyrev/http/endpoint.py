@@ -135,7 +135,8 @@ class Endpoint:
         except ProtocolError as error:
             return self._refused(adapter, {}, error)
         await self._core.end_session(session)
-        return HttpResponse(adapter.accepted_status)
+        assert adapter.ended_status is not None  # DELETE is answered where it ends sessions
+        return HttpResponse(adapter.ended_status)
 
     async def _unreadable(
         self, headers: Mapping[str, str], principal: Principal | None, error: ProtocolError

@@ -1,6 +1,6 @@
 """One answer or a stream: decided by what comes first, the answer, a message before it, or impatience.
 
-Rule: a handler that never waits costs nothing here; only for one that does somebody stands by. It runs in the task of its request
+Rule: a handler that never waits costs nothing here; only for one that does somebody stands by. Who takes no stream gets none. It runs in the task of its request
 from beginning to end. What a client's departure means, the conversation knows.
 Specification: basic/transports/streamable-http#receiving-messages
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from mcp_contract import Busy, ProtocolError, Unavailable
 
 from mcp_anyrev.conversation.at_once import Resumed
 from mcp_anyrev.events import KEEP_ALIVE, event
+from mcp_anyrev.http.request import NO_HEADERS
 from mcp_anyrev.http.responses import OK, STREAM_HEADERS
 from mcp_anyrev.http.streams import named
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.conversation import Conversation
     from mcp_anyrev.conversation.outbox import Queue
     from mcp_anyrev.conversation.outcomes import Response
+    from mcp_anyrev.head import Head
     from mcp_anyrev.http.request import HttpRequest
     from mcp_anyrev.http.resumption import Streams
     from mcp_anyrev.http.streams import Named, Stream
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     from mcp_anyrev.storage.protocols import Message
 
 log = logging.getLogger("mcp_anyrev.server")
+
+_NEVER = re.compile(r"(.*;\s*)?q\s*=\s*0(\.0*)?\s*(;.*)?")
+"""What stands beside a kind of body that is not accepted."""
 
 Work = Coroutine[Any, Any, "Response | None"]
 """What makes the response; None where nobody wants one any longer."""
@@ -74,7 +80,7 @@ class Replies:
             waited_for = work.send(None)
         except StopIteration as finished:
             response: Response | None = finished.value
-            if response is not None and not queue.used:
+            if response is not None and not (queue.used and takes_events(request.head)):
                 return response
             return await _StandingBy(self, conversation, queue, request).finish(response)
         standing_by = _StandingBy(self, conversation, queue, request)
@@ -110,6 +116,9 @@ class _StandingBy:
             self._writing.cancel()
             self._queue.close()
             return response
+        if response is None and self._queue.closed and not self._streaming:
+            await self._request.open(self._conversation.adapter.accepted_status, NO_HEADERS)
+            return None
         self._queue.end(None if response is None else response.message)
         await asyncio.wait((self._writing,))
         return None
@@ -122,6 +131,9 @@ class _StandingBy:
 
     async def _write(self) -> None:
         queue, request, adapter = self._queue, self._request, self._conversation.adapter
+        if not takes_events(request.head):
+            queue.close()  # so whoever asks hears at once that nothing arrives
+            return
         await queue.wait(self._replies.head_delay)
         self._streaming = True
         begun = await self._begun() if queue.resumable else None
@@ -184,3 +196,18 @@ class _StandingBy:
             self._writing.cancel()
             self._queue.close()
         self._conversation.departed()
+
+
+def takes_events(head: Head) -> bool:
+    """Does a client take an answer that comes bit by bit? One that says what it accepts is held to that."""
+    accepted = head.headers.get("accept")
+    if accepted is None:
+        return True
+    weights: dict[str, str] = {}
+    for each in accepted.lower().split(","):
+        kind, _, weight = each.partition(";")
+        weights[kind.strip()] = weight.strip()
+    for kind in ("text/event-stream", "text/*", "*/*"):  # the closest says it
+        if kind in weights:
+            return _NEVER.fullmatch(weights[kind]) is None
+    return False

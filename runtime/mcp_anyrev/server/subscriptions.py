@@ -84,6 +84,12 @@ class Subscriptions:
         ended = asyncio.get_running_loop().create_future()
         subscription = Subscription(request, lists, uris, lambda: None if ended.done() else ended.set_result(None))
         request.endless = True
+
+        def lost() -> None:
+            if not ended.done():
+                ended.set_exception(InvalidRequest("changes are told on a stream of events, and none is read here"))
+
+        request.conversation.outbox.watch(lost)
         with self._quota.one_more(request.conversation.owner):
             await self._bus.ready()
             # What an extension wants to be told, no schema knows, so no adapter lets it through.

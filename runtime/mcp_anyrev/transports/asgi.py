@@ -7,6 +7,7 @@ Specification: basic/transports/streamable-http#sending-messages
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from http import HTTPStatus
 from typing import Any
 
 from multidict import CIMultiDict
@@ -43,7 +44,8 @@ async def answer(request: Request, handle: Handle) -> None:
         return
     headers = {**response.headers, **request.more} if request.more else response.headers
     lines = list(_JSON_LINES) if headers is JSON_HEADERS else _field_lines(headers)  # nearly every answer is JSON alone
-    lines.append((b"content-length", b"%d" % len(response.body)))
+    if response.status != HTTPStatus.NO_CONTENT:  # which has no length either
+        lines.append((b"content-length", b"%d" % len(response.body)))
     await request.send({"type": "http.response.start", "status": response.status, "headers": lines})
     await request.send({"type": "http.response.body", "body": response.body})
 
