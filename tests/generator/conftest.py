@@ -11,6 +11,8 @@ from typing import Any
 import click.testing
 import pytest
 from revgen.main import revgen
+from revgen.models.canonical import write_canonical
+from revgen.specification.loading import load_specification
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
 TOY = pathlib.Path(__file__).parent / "toy"
@@ -54,6 +56,12 @@ class Toy:
 def toy(tmp_path: pathlib.Path) -> Toy:
     """The toy's inputs, with the project's own templates for models, and nothing generated."""
     return _copy(tmp_path / "toy")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _imported_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Have what writes models import here, once, what it imports when it is first used; each process forked from here would do so again."""
+    write_canonical(load_specification(_copy(tmp_path_factory.mktemp("imported") / "toy").root))
 
 
 @pytest.fixture(scope="session")

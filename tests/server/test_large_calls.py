@@ -5,15 +5,17 @@ Citations: basic/transports/streamable-http#sending-messages.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import functools
 import json
 import pathlib
+import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from bounds import starting
 from large_calls import MOST, PLACE, few, large_calls, members, nested
 from mcp_contract import Declaration
 from mcp_revisions import AdapterSet
@@ -37,16 +39,21 @@ class Unchecked(RawClient):
         pass
 
 
-@contextlib.asynccontextmanager
-async def large_server(binding: str) -> AsyncIterator[str]:
-    """A server in a process of its own; gives its URL."""
-    process = await asyncio.create_subprocess_exec(sys.executable, str(SERVER), binding, stdout=asyncio.subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        yield (await process.stdout.readline()).decode().strip()
-    finally:
-        process.kill()
-        await process.wait()
+@pytest.fixture(scope="module")
+def large_server() -> Iterator[Callable[[str], str]]:
+    """Gives the URL of a server on a binding, in a process of its own, which is started for whoever asks for it first."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def url_of(binding: str) -> str:
+            command = [sys.executable, str(SERVER), binding]
+            process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            with starting():
+                return process.stdout.readline().strip()
+
+        yield url_of
 
 
 async def gap(client: RawClient) -> float:
@@ -54,11 +61,11 @@ async def gap(client: RawClient) -> float:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-async def test_nobody_holds_the_others_up(part: int) -> None:
+async def test_nobody_holds_the_others_up(part: int, large_server: Callable[[str], str]) -> None:
     """Each shape once, and each revision with a part of them on each binding: what is worked on is the same behind both."""
     binding = BINDINGS[part // len(ADAPTERS.versions)]
     adapter = ADAPTERS.by_version[ADAPTERS.versions[part % len(ADAPTERS.versions)]]
-    async with large_server(binding) as url, Unchecked(url, adapter) as client:
+    async with Unchecked(large_server(binding), adapter) as client:
         ping = client.request("ping")
         mirrored = {name: None for name in client.headers(ping) if name.lower() in _mirroring(adapter)}
         calls = list(large_calls(ping["params"].get("_meta", {})))
@@ -75,11 +82,11 @@ async def test_nobody_holds_the_others_up(part: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(ADAPTERS.versions)))
-async def test_nobody_holds_the_others_up_beside_calls(number: int) -> None:
+async def test_nobody_holds_the_others_up_beside_calls(number: int, large_server: Callable[[str], str]) -> None:
     """Handshakes, declarations, batches, notifications, and answers to questions; half of the revisions on each binding."""
     version, binding = ADAPTERS.versions[number], BINDINGS[number % len(BINDINGS)]
     adapter = ADAPTERS.by_version[version]
-    async with large_server(binding) as url, Unchecked(url, adapter) as client:
+    async with Unchecked(large_server(binding), adapter) as client:
         held_up = {}
         messages = [*_declarations(client), *_batches(client), *_said(client), *await _answers(client)]
         await gap(client)
@@ -160,8 +167,10 @@ async def _answers(client: RawClient) -> Messages:
     return found
 
 
-async def test_a_pushed_question_may_be_answered_at_length(push_adapter: Adapter, binding: str) -> None:
-    async with large_server(binding) as url, Unchecked(url, push_adapter) as client:
+async def test_a_pushed_question_may_be_answered_at_length(
+    push_adapter: Adapter, binding: str, large_server: Callable[[str], str]
+) -> None:
+    async with Unchecked(large_server(binding), push_adapter) as client:
         for content, accepted in ((json.dumps("x" * 3_000_000), "accept"), (members("1", 900_000), "None")):
 
             async def answer(message: dict[str, Any], content: str = content) -> None:

@@ -6,9 +6,12 @@ import pathlib
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import NamedTuple
 
 import aiohttp
 import pytest
+from mcp_anyrev.cli.main import main
 from mcp_revisions import AdapterSet
 from raw_client import RawClient
 
@@ -20,8 +23,33 @@ COMMAND = [sys.executable, "-c", "from mcp_anyrev.cli.main import main; main()"]
 NEWEST = AdapterSet.default().versions[0]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, cwd=ROOT, timeout=30)
+class Ran(NamedTuple):
+    """How a command ended."""
+
+    code: object
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command here, for what ends by itself: a process of its own takes most of its time to start."""
+
+    def command(*arguments: str) -> Ran:
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setattr(sys, "path", [*sys.path])
+        monkeypatch.setattr(sys, "argv", ["mcp-anyrev", *arguments])
+        code: object = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code
+        return Ran(code, *capsys.readouterr())
+
+    return command
 
 
 async def test_it_serves_the_example_until_it_is_interrupted() -> None:
@@ -78,22 +106,22 @@ async def test_it_serves_old_clients_too() -> None:
         (["nonsense"], "No such command 'nonsense'"),
     ],
 )
-def test_wrong_usage_is_said_on_stderr_with_exit_code_2(arguments: list[str], words: str) -> None:
+def test_wrong_usage_is_said_on_stderr_with_exit_code_2(arguments: list[str], words: str, run: Run) -> None:
     ran = run(*arguments)
-    assert (ran.returncode, ran.stdout) == (2, "")
+    assert (ran.code, ran.stdout) == (2, "")
     assert words in " ".join(ran.stderr.split()).replace("│", "")
 
 
-def test_a_port_that_is_taken_is_a_failure() -> None:
+def test_a_port_that_is_taken_is_a_failure(run: Run) -> None:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = run("serve", "examples/gates.py:registry", "--port", str(port))
-    assert ran.returncode == 1 and f"cannot listen on 127.0.0.1:{port}" in ran.stderr
+    assert ran.code == 1 and f"cannot listen on 127.0.0.1:{port}" in ran.stderr
 
 
-def test_the_help_has_examples_with_revisions_that_exist() -> None:
+def test_the_help_has_examples_with_revisions_that_exist(run: Run) -> None:
     ran = run("serve", "--help")
-    assert ran.returncode == 0 and "examples/gates.py:registry" in ran.stdout
+    assert ran.code == 0 and "examples/gates.py:registry" in ran.stdout
     assert AdapterSet.default().versions[0] in ran.stdout
