@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +23,7 @@ from ..schemas.published import load_corrections, load_schema
 from ..schemas.revisions import PATH as REVISIONS
 from ..schemas.revisions import load_revisions, schema_path
 from ..vectors.files import FOLDER as VECTORS
-from ..vectors.files import MARK, mark_in
+from ..vectors.files import MARK, mark_in, text_renamed
 from .addition import fits
 from .importing import Prepared
 from .inventory_files import concerns, correction_entries, open_areas, open_document
@@ -177,15 +176,14 @@ def _vectors(root: pathlib.Path, draft: str, final: str, marked: bool, texts: Te
 
     Those of other revisions stay, and what is marked for the draft's sake is so for the new one's.
     """
-    name = re.compile(rf"(?<![\w.-]){re.escape(draft)}(?![\w.-])")
     for file in sorted((root / VECTORS).rglob("*.yaml")):
         lines = file.read_bytes().decode("utf-8").splitlines(keepends=True)
-        renamed = [name.sub(final, line) if mark_in(line) else line for line in lines]
+        renamed = [text_renamed(line, draft, final) if mark_in(line) else line for line in lines]
         if renamed != lines:
             texts[file.relative_to(root).as_posix()] = "".join(renamed)
     for file in sorted((root / VECTORS / draft).rglob("*.yaml")):
         path = file.relative_to(root).as_posix()
-        text = file.read_bytes().decode("utf-8").replace(draft, final)
+        text = text_renamed(file.read_bytes().decode("utf-8"), draft, final)
         if marked and file.parent.name != "concerns" and f"\n{MARK}:" not in f"\n{text}":
             head = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
             text = f"{head}{MARK}: as of {draft}, whose schema says something else\n{text.removeprefix(head)}"

@@ -72,6 +72,11 @@ def read_file(root: pathlib.Path, path: str) -> dict[str, Any]:
     return found
 
 
+def text_renamed(text: str, old: str, new: str) -> str:
+    """Vectors as text with one revision's name in the place of another's, where it stands by itself and is no part of something longer."""
+    return re.sub(rf"(?<![\w.-]){re.escape(old)}(?![\w-]|\.\w)", new, text)
+
+
 def list_text(head: Sequence[str], top: Mapping[str, Any], vectors: Sequence[Vector]) -> str:
     """A file that is a list of vectors.
 

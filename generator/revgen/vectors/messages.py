@@ -17,7 +17,7 @@ from ..schemas.methods import Method
 from ..schemas.pointers import LeadsNowhere, follow
 from ..schemas.references import reference
 from ..schemas.shapes import constant, references, resolved
-from .files import Vector
+from .files import Vector, text_renamed
 from .samples import Judge, Samples, usual_values
 
 Json = Any
@@ -40,6 +40,7 @@ class Kind:
         return "result" if self.name in ("results", "answers") else "message"
 
 
+_WITH_ALL = "with every member"
 _TO_SERVER, _TO_CLIENT = "client to server", "server to client"
 _QUESTIONS = (methods.SERVER_REQUEST, methods.EMBEDDED_REQUEST)
 KINDS = (
@@ -159,7 +160,7 @@ class Side:
 
 def renamed(value: Json, old: str, new: str) -> Json:
     """A copy of a JSON value with one revision's name in the place of another's."""
-    return json.loads(json.dumps(value, ensure_ascii=False).replace(old, new))
+    return json.loads(text_renamed(json.dumps(value, ensure_ascii=False), old, new))
 
 
 def cited(cite: Json, schema: Mapping[str, Any], instead: Sequence[str]) -> Json:
@@ -274,17 +275,32 @@ class Scaffold:
         same = self.old.of(kind).get(method.name)
         definitions = (method.definition,) if kind.whole == "message" else method.results
         before = () if same is None else (same.definition,) if kind.whole == "message" else same.results
-        if before and {vector["valid"] for vector in mine} == {True, False} and self._as_before(before, definitions):
+        known = bool(before) and {vector["valid"] for vector in mine} == {True, False}
+        if known and self._as_before(before, definitions):
             return []
         # What else a result may be is the same for several methods; what was taken over shows it, unless it is new. Where no constant
         # tells it from the usual result, the schema does not say enough to make one.
         shown = {vector["definition"] for vector in mine}
-        return [
+        made = [
             vector
             for number, definition in enumerate(definitions)
             if number == 0 or (definition not in shown and self._is_told(definition))
             for vector in self._of_definition(kind, method.name, definition, alone=number == 0)
         ]
+        # Where both schemas say the same of a message, what was taken over shows the like; but for members that only the new one names.
+        return [
+            one
+            for one in made
+            if not known or one["name"].endswith(_WITH_ALL) or self._is_news(kind, {definitions[0]: before[0]}, one)
+        ]
+
+    def _is_news(self, kind: Kind, before: Mapping[str, str], vector: Vector) -> bool:
+        """Whether the old schema says something else of a message than the new one; `before` has definitions by their new names."""
+        now, message = vector["definition"], vector[kind.whole]
+        old = before.get(now, now)
+        if old not in self.old.definitions:
+            return True
+        return self.old.complaints(kind, old, message) != self.new.complaints(kind, now, message)
 
     def _is_told(self, definition: str) -> bool:
         members = resolved(reference(definition), self.new.definitions).get("properties", {})
@@ -300,7 +316,7 @@ class Scaffold:
         who = who if alone else f"{who} of the kind {definition}"
         whole = self._message(kind, self.new.samples.full(definition))
         bare = self._message(kind, self.new.samples.bare(definition))
-        good = [("with what it must have", bare), ("with every member", whole)]
+        good = [("with what it must have", bare), (_WITH_ALL, whole)]
         if not alone:
             # What any request may be answered with is the same everywhere, and broken in one place.
             for words, message in good:
@@ -308,7 +324,9 @@ class Scaffold:
                     yield self._vector(kind, f"{who} {words}", method, definition, message)
             return
         good += [
-            (f"in which {words}", self._message(kind, value)) for words, value in self.new.samples.variants(definition)
+            (f"in which {words}", self._message(kind, value))
+            for words, path, value in self.new.samples.variants(definition)
+            if not self._is_about_meta(kind, path)
         ]
         for words, message in good:
             if not self.new.complaints(kind, definition, message):

@@ -124,11 +124,11 @@ class Samples:
         node = resolved(reference(owner), self.definitions)
         return self._made(node["properties"][member], member, full=True, depth=1)
 
-    def variants(self, name: str) -> Iterator[tuple[str, Json]]:
+    def variants(self, name: str) -> Iterator[tuple[str, Path, Json]]:
         """Full values that take another branch of a union, or another member of an enumeration, than `full` does.
 
         Yields:
-            In words what is there instead, and the value.
+            In words what is there instead, where, and the value.
         """
         whole = self.full(name)
         seen: set[str] = set()
@@ -136,7 +136,7 @@ class Samples:
             for words, other in self._others(node, str(path[-1]) if path else ""):
                 value = put(whole, path, other)
                 if self.judge.takes(name, value):
-                    yield f"{_words(path)} is {words}" if path else words, value
+                    yield f"{_words(path)} is {words}" if path else words, path, value
 
     def broken(self, name: str) -> Iterator[tuple[str, Path, Json]]:
         """What a definition refuses, each with one thing wrong and little else.
@@ -147,8 +147,7 @@ class Samples:
         whole, bare = self.full(name), self.bare(name)
         for path, node in self._walk(reference(name), whole, (), set()):
             base = _grafted(bare, whole, path)
-            if not self.judge.takes(name, base):
-                base = whole
+            base = self._pruned(name, base if self.judge.takes(name, base) else whole, path)
             here = resolved(node, self.definitions)
             for member in here.get("required", []):
                 value = _without(base, (*path, member))
@@ -159,6 +158,14 @@ class Samples:
                 refused = [(words, value) for words, value in wrong if not self.judge.takes(name, value)]
                 for words, value in refused[:_BROKEN_WAYS]:
                     yield f"{_words(path)} is {words}", path, value
+
+    def _pruned(self, name: str, value: Json, path: Path) -> Json:
+        """A value without whatever a definition takes it without, but for what leads to a place."""
+        for member in _members(value):
+            if path[: len(member)] != member:
+                without = _without(value, member)
+                value = without if without is not None and self.judge.takes(name, without) else value
+        return value
 
     def _others(self, node: Node, member: str) -> Iterator[tuple[str, Json]]:
         inner = resolved(node, self.definitions)
@@ -305,9 +312,22 @@ def _grafted(bare: Json, whole: Json, path: Path) -> Json:
 
 def _without(whole: Json, path: Path) -> Json:
     """A copy without one member; None where it is not there."""
+    owner = whole
+    for step in path:
+        if not has(owner, step):
+            return None
+        owner = owner[step]
     out = copy.deepcopy(whole)
-    owner = functools.reduce(lambda node, step: node[step], path[:-1], out)
-    if not isinstance(owner, dict) or path[-1] not in owner:
+    holder = functools.reduce(lambda node, step: node[step], path[:-1], out)
+    if not isinstance(holder, dict):
         return None
-    del owner[path[-1]]
+    del holder[path[-1]]
     return out
+
+
+def _members(value: Json, path: Path = ()) -> list[Path]:
+    """The members of all objects in a value, those of the outer ones first."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    mine = [((*path, step), child) for step, child in inner]
+    own = [place for place, _ in mine] if isinstance(value, dict) else []
+    return own + [place for above, child in mine for place in _members(child, above)]
