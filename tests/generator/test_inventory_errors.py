@@ -240,6 +240,20 @@ CASES = {
         "  line-end:",
         [f"{STDIO}:5:3: a key is 'line-end'; allowed: {NAME_RULE}"],
     ),
+    "a number that is too long": (
+        LETTERS,
+        "        is: 3\n",
+        f"        is: {'9' * 5_000}\n",
+        [f"{LETTERS}:21:13: the answer of 'stamp' for 2001-01-01 is '{'9' * 120}…'; allowed: a whole number or none"],
+    ),
+    "a tag": (
+        STDIO,
+        "title: Standard",
+        "title: !!str Standard",
+        [
+            f"{STDIO}:2:8: not YAML: 'tag:yaml.org,2002:str' is a tag, and nothing reads it; allowed: what it stands before"
+        ],
+    ),
     "a name that is a keyword": (
         STDIO,
         "  line_end:",

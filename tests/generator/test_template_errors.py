@@ -23,6 +23,11 @@ CASES = {
         "",
         [f"specs/variance/letters.yaml:53:7: choice 'open' of 'sealed' has no macro in {SEALED}"],
     ),
+    "a filter that there is not": (
+        "return text\n{% endmacro %}\n\n{% macro closed(wax) %}",
+        "return {{ wax | glued }}\n{% endmacro %}\n\n{% macro closed(wax) %}",
+        [f"{SEALED}:3:1: not a template: No filter named 'glued'."],
+    ),
     "a macro defined twice": (
         "{% macro closed(wax) %}",
         "{% macro open(wax) %}\nreturn text\n{% endmacro %}\n\n{% macro closed(wax) %}",

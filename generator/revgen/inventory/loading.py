@@ -49,11 +49,12 @@ def load_inventory(
     paths = [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.yaml"), key=lambda path: path.name)]
     read_ = {path: read(AreaFile, load(root, path, problems), problems) for path in paths}
     files = {path: file for path, file in read_.items() if file is not None}
-    joiner = _Joiner(versions, schemas, dict(_declared_rows(files.values())), problems, pages)
+    whole = all(file is not None and None not in file.concerns.values() for file in read_.values())
+    joiner = _Joiner(versions, schemas, dict(_declared_rows(files.values())), whole, problems, pages)
     areas = tuple(joiner.area(path, file) for path, file in files.items())
     _check_unique_names(areas, problems)
     _check_unique_parts(areas, problems)
-    return Inventory(areas, all(file is not None and None not in file.concerns.values() for file in read_.values()))
+    return Inventory(areas, whole)
 
 
 def _declared_rows(
@@ -94,6 +95,7 @@ class _Joiner:
     versions: collections.abc.Sequence[str]
     schemas: collections.abc.Mapping[str, object]
     declared_rows: collections.abc.Mapping[str, dict[Scalar, Row] | None]
+    whole: bool
     problems: Problems
     pages: collections.abc.Mapping[str, Pages]
 
@@ -148,11 +150,11 @@ class _Joiner:
         """The rows of a table: its own, or those of another one."""
         rows = asked.rows
         if isinstance(rows, Scalar):
-            if rows not in self.declared_rows:
+            if rows not in self.declared_rows and self.whole:
                 known = ", ".join(self.declared_rows) or "none"
                 self.problems.add(rows.place, f"'{shown(rows)}' is not a table that has rows; tables: {known}")
                 return {}
-            rows = self.declared_rows[rows] or {}
+            rows = self.declared_rows.get(rows) or {}
         return {str(name): row for name, row in rows.items()}
 
     def _answers(

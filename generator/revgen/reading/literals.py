@@ -46,7 +46,8 @@ TYPES = {
 }
 
 _BOOLEANS = {"yes": True, "true": True, "no": False, "false": False}
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
+# No more digits than every reader of JSON keeps.
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,14})")
 
 
 def _type(node: Any) -> Type:

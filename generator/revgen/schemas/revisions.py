@@ -204,7 +204,9 @@ def load_revisions(root: pathlib.Path, problems: Problems) -> tuple[Revision, ..
             kept[version] = revision
     if complaint := order_problem(list(kept)):
         problems.add(kept[complaint.partition(" ")[0]].place, complaint)
-    for version in file.removed:
+    for number, version in enumerate(file.removed):
+        if version in file.removed[:number]:
+            problems.add(version.place, f"'{version}' stands twice here; allowed: once")
         if version in file.revisions:
             problems.add(version.place, f"'{version}' is a revision, and not removed; allowed: one that was taken out")
     _remark_on_stray_pages(root, tuple(file.revisions), problems)

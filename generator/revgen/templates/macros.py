@@ -204,7 +204,12 @@ class _TemplateCheck:
             taken = ", ".join(arguments) + (" with defaults" if macro.defaults else "")
             expected = ", ".join(self.concern.parameters) or "none"
             self._complain(place, f"macro '{macro.name}' takes {taken or 'nothing'}; parameters: {expected}")
-        reads = jinja2.meta.find_undeclared_variables(_alone(macro, self.environment))
+        try:
+            reads = jinja2.meta.find_undeclared_variables(_alone(macro, self.environment))
+        except jinja2.TemplateAssertionError as error:
+            # A filter or a test that there is not.
+            self._complain(Place(self.path, error.lineno, 1), f"not a template: {error.message}")
+            return
         reads -= {macro.name}
         reads |= {name.name for name in macro.find_all(nodes.Name) if name.name in (*_IMPLICIT_NAMES, macro.name)}
         reads -= set(arguments)
