@@ -23,6 +23,7 @@ class Head:
             other, joined by a comma, as HTTP has it. Any mapping is taken; what is kept cannot be changed.
         peer: the network address that the request came from, as the server sees it: behind a proxy that of the proxy, unless the server
             was told to trust it. None where there is none, as on a socket of the file system.
+        root: what the path begins with since the application is mounted there; empty where it is not.
     """
 
     method: str
@@ -30,6 +31,7 @@ class Head:
     query: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     peer: str | None = None
+    root: str = ""
 
     def __post_init__(self) -> None:
         fields = self.headers

@@ -57,14 +57,21 @@ class ProtectedResource:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All paths at which a client looks for the document."""
-        return tuple(dict.fromkeys((self.path, _WELL_KNOWN)))
+        """All paths of the document within an application, under whichever beginning of the resource's own path that is mounted."""
+        steps = self.path.removeprefix(_WELL_KNOWN).split("/")[1:]
+        return tuple("/".join([_WELL_KNOWN, *steps[taken:]]) for taken in range(len(steps) + 1))
 
-    @property
-    def url(self) -> str:
-        """The address of the document."""
+    def url(self, root: str = "") -> str:
+        """The address of the document.
+
+        Args:
+            root: the path under which the application is mounted that answers for it.
+        """
         parts = urlsplit(self.resource)
-        return f"{parts.scheme}://{parts.netloc}{self.path}"
+        path = parts.path.rstrip("/")
+        if not path.startswith(f"{root}/"):  # some proxy has other names for it
+            root = ""
+        return f"{parts.scheme}://{parts.netloc}{root}{_WELL_KNOWN}{path.removeprefix(root)}"
 
     def document(self) -> JsonObject:
         """The document."""

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
+from hosting import on_aiohttp, on_uvicorn
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
 from mcp_anyrev import (
@@ -22,6 +26,7 @@ from mcp_anyrev import (
     Principal,
     ProtectedResource,
     Registry,
+    Server,
     Settings,
     Unauthorized,
 )
@@ -30,6 +35,8 @@ from mcp_anyrev.http import bearer_keys
 from mcp_contract import Unavailable
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 ISSUER, RESOURCE = "https://issuer.example", "https://server.example/api/mcp"
 KEY = ECKey.generate_key("P-256", parameters={"kid": "one", "use": "sig", "alg": "ES256"})
@@ -230,6 +237,53 @@ async def test_the_metadata_is_for_everybody_and_stands_where_clients_look(bindi
                 }
             async with http.post(url.replace("/mcp", path), json={}) as response:
                 assert 400 <= response.status < 500
+
+
+def within_starlette(server: Server) -> Any:
+    inner = Starlette(routes=server.starlette_routes("/mcp", sse_path="/sse"))
+    return on_uvicorn(Starlette(routes=[Mount("/api", app=inner)], lifespan=server.lifespan), lifespan="on")
+
+
+def mounted(server: Server) -> Any:
+    application = Starlette(routes=[Mount("/api", app=server.asgi(sse_path="/sse"))], lifespan=server.lifespan)
+    return on_uvicorn(application, lifespan="on")
+
+
+def within_aiohttp(server: Server) -> Any:
+    inner, outer = web.Application(), web.Application()
+    inner.add_routes(server.routes("/mcp", sse_path="/sse"))
+    outer.add_subapp("/api", inner)
+    return on_aiohttp(outer)
+
+
+@pytest.mark.parametrize("hosted", [within_starlette, mounted, within_aiohttp])
+@pytest.mark.parametrize("path", ["/api/mcp", "/api/sse"])
+async def test_below_a_prefix_a_refusal_leads_to_the_metadata_there(hosted: Callable[[Server], Any], path: str) -> None:
+    server = Server(registry(), Settings(principal=verifier(), protected_resource=DESCRIBED))
+    async with hosted(server) as root, aiohttp.ClientSession() as http:
+        async with http.get(f"{root}{path}") as refused:
+            assert refused.status == 401
+            told = refused.headers["WWW-Authenticate"]
+        where = re.search('resource_metadata="https://server.example(/api/[^"]*)"', told)
+        assert where is not None, told
+        async with http.get(f"{root}{where[1]}") as found:
+            assert (found.status, (await found.json())["resource"]) == (200, RESOURCE)
+
+
+@pytest.mark.parametrize(
+    ("resource", "root", "url"),
+    [
+        ("https://a.example/api/mcp", "", "https://a.example/.well-known/oauth-protected-resource/api/mcp"),
+        ("https://a.example/api/mcp", "/api", "https://a.example/api/.well-known/oauth-protected-resource/mcp"),
+        ("https://a.example/api/mcp", "/ap", "https://a.example/.well-known/oauth-protected-resource/api/mcp"),
+        ("https://a.example/mcp", "/inner", "https://a.example/.well-known/oauth-protected-resource/mcp"),
+        ("https://a.example", "", "https://a.example/.well-known/oauth-protected-resource"),
+    ],
+)
+def test_the_address_of_the_metadata_follows_from_the_resource(resource: str, root: str, url: str) -> None:
+    described = ProtectedResource(resource, [ISSUER])
+    assert described.url(root) == url
+    assert url.removeprefix("https://a.example").removeprefix(root) in described.paths
 
 
 @pytest.mark.parametrize("wrong", ["http://server.example/mcp", "server.example", "https://server.example/mcp#x", ""])

@@ -22,6 +22,7 @@ from mcp_revisions.protocol import Adapter
 from mcp_anyrev.conversation.conversation import Conversation, messages_of, readable_id, refusal
 from mcp_anyrev.conversation.outbox import Queue
 from mcp_anyrev.conversation.sessions import Session
+from mcp_anyrev.head import Head
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.replies import Replies
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
@@ -67,12 +68,13 @@ class Endpoint:
         try:
             payload = parse(body, self._limits)
         except ProtocolError as error:
-            return await self._unreadable(headers, principal, error)
+            return await self._unreadable(request.head, principal, error)
         in_batch = isinstance(payload, list)
         try:
             name, session = await self._session(headers, principal)
         except ProtocolError as error:  # whatever its revision is, the id can be read
-            return self._refused(core.adapters.select(payload, headers, None).adapter, readable_id(payload), error)
+            adapter = core.adapters.select(payload, headers, None).adapter
+            return self._refused(adapter, readable_id(payload), error, request.head)
         adapter, refused = core.adapters.select(payload, headers, None if session is None else session.version)
         try:
             if refused is not None:
@@ -103,14 +105,14 @@ class Endpoint:
             )
             requests = await conversation.receive(messages, in_batch=in_batch)
         except ProtocolError as error:
-            return self._refused(adapter, readable_id(payload), error)
+            return self._refused(adapter, readable_id(payload), error, request.head)
         if not requests and not refusals:
             return HttpResponse(adapter.accepted_status)
         work = conversation.answer_all(requests, refusals) if in_batch else conversation.answer(requests[0])
         response = await self._replies.reply(conversation, queue, work, request)
         if response is None:
             return None
-        answer = self.front.responses.of(adapter, response)
+        answer = self.front.responses.of(adapter, response, request.head)
         if session is None and conversation.session is not None and adapter.session_header is not None:
             return answer._replace(headers={**answer.headers, adapter.session_header: conversation.session.name})
         return answer
@@ -133,18 +135,16 @@ class Endpoint:
                 )
                 return None
         except ProtocolError as error:
-            return self._refused(adapter, {}, error)
+            return self._refused(adapter, {}, error, head)
         await self._core.end_session(session)
         assert adapter.ended_status is not None  # DELETE is answered where it ends sessions
         return HttpResponse(adapter.ended_status)
 
-    async def _unreadable(
-        self, headers: Mapping[str, str], principal: Principal | None, error: ProtocolError
-    ) -> HttpResponse:
+    async def _unreadable(self, head: Head, principal: Principal | None, error: ProtocolError) -> HttpResponse:
         """Refuse what cannot be read, as the revision of its session does."""
-        _, session = await self._session(headers, principal)
-        adapter, _ = self._core.adapters.select({}, headers, None if session is None else session.version)
-        return self._refused(adapter, dict(error.identifier), error)
+        _, session = await self._session(head.headers, principal)
+        adapter, _ = self._core.adapters.select({}, head.headers, None if session is None else session.version)
+        return self._refused(adapter, dict(error.identifier), error, head)
 
     async def _session(
         self, headers: Mapping[str, str], principal: Principal | None
@@ -170,8 +170,8 @@ class Endpoint:
             methods.append("DELETE")
         return methods
 
-    def _refused(self, adapter: Adapter, identifier: JsonObject, error: ProtocolError) -> HttpResponse:
-        answer = self.front.responses.of(adapter, refusal(adapter, identifier, error))
+    def _refused(self, adapter: Adapter, identifier: JsonObject, error: ProtocolError, head: Head) -> HttpResponse:
+        answer = self.front.responses.of(adapter, refusal(adapter, identifier, error), head)
         if isinstance(error, MethodNotAllowed):
             return answer._replace(headers={**answer.headers, "allow": ", ".join(self._methods(adapter))})
         return answer

@@ -97,7 +97,7 @@ class Front:
             log.error("a stream was ended: %s", error.message)
             return None
         adapter = self._core.adapters.select({}, request.head.headers, None).adapter
-        return self.responses.of(adapter, refusal(adapter, dict(error.identifier), error))
+        return self.responses.of(adapter, refusal(adapter, dict(error.identifier), error), request.head)
 
 
 async def _until_it_expires(answer: Answering, request: HttpRequest, principal: Principal) -> HttpResponse | None:

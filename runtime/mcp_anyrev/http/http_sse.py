@@ -28,6 +28,7 @@ from mcp_contract import (
 
 from mcp_anyrev.conversation.conversation import Conversation, messages_of, refusal
 from mcp_anyrev.events import named_event
+from mcp_anyrev.head import Head
 from mcp_anyrev.http.front import Front
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.http.responses import OK, STREAM_HEADERS
@@ -84,20 +85,18 @@ class HttpSse:
 
     Args:
         core: the server behind them.
-        path: the one that opens a stream.
-        message_path: the one to post to, which clients learn on the stream.
+        message_path: the address to post to, within the application, which clients learn on the stream.
 
     Raises:
         ValueError: no revision that is served can be spoken over this transport.
     """
 
-    def __init__(self, core: Core, path: str, message_path: str) -> None:
+    def __init__(self, core: Core, message_path: str) -> None:
         adapters = core.adapters.by_version.values()
         self._served = tuple(adapter.version for adapter in adapters if adapter.served_on_http_sse)
         if not self._served:
             raise ValueError("none of the served revisions can be spoken over HTTP+SSE")
         self._core = core
-        self._path = path
         self._message_path = message_path
         self._front = Front(core)
         self._streams = Streams(core)
@@ -131,8 +130,7 @@ class HttpSse:
     async def _listen(self, request: HttpRequest, principal: Principal | None) -> HttpResponse | None:
         if request.head.method != "GET":
             return self._not_allowed(request, "GET")
-        root = request.head.path.removesuffix(self._path)
-        await self._serve(request, principal, f"{root}{self._message_path}?{_QUERY}=")
+        await self._serve(request, principal, f"{request.head.root}{self._message_path}?{_QUERY}=")
         return None
 
     async def _post(self, request: HttpRequest, principal: Principal | None) -> HttpResponse:
@@ -145,7 +143,8 @@ class HttpSse:
         if principal is not None and session.scopes != principal.scopes:
             await self._core.note_scopes(session, principal)
         body = await request.body()
-        return await self._take(session, principal, parse(body, self._core.settings.limits), len(body))
+        payload = parse(body, self._core.settings.limits)
+        return await self._take(session, principal, payload, len(body), request.head)
 
     async def _serve(self, request: HttpRequest, principal: Principal | None, address: str) -> None:
         """Serve one stream until it ends or nobody is there."""
@@ -181,7 +180,9 @@ class HttpSse:
     def _written(self, message: Message) -> bytes:
         return named_event(self._first.http_sse_message_event, message.body)
 
-    async def _take(self, session: Session, principal: Principal | None, payload: Json, size: int) -> HttpResponse:
+    async def _take(
+        self, session: Session, principal: Principal | None, payload: Json, size: int, head: Head
+    ) -> HttpResponse:
         core, in_batch = self._core, isinstance(payload, list)
         adapter, refused = core.adapters.select(payload, {}, session.version or None)
         stream = self._streams.joined(_topic(session))
@@ -204,7 +205,7 @@ class HttpSse:
             self._check_room(calls, messages)
             requests = await conversation.receive(messages, in_batch=in_batch)
         except ProtocolError as error:
-            return self._refused(adapter, stream, payload, error)
+            return self._refused(adapter, stream, payload, error, head)
         if requests or refusals:
             calls.going_on += len(requests)
             self._calls.setdefault(session.name, calls)
@@ -241,16 +242,18 @@ class HttpSse:
         if calls.going_on + coming > most:
             raise Busy(f"{most} calls of this connection are going on, which is the most; wait for an answer")
 
-    def _refused(self, adapter: Adapter, stream: Stream, payload: Json, error: ProtocolError) -> HttpResponse:
+    def _refused(
+        self, adapter: Adapter, stream: Stream, payload: Json, error: ProtocolError, head: Head
+    ) -> HttpResponse:
         """A request is refused on the stream, as it is answered there; whatever else, to who posts it."""
         if isinstance(payload, dict) and "method" in payload and is_identifier(payload.get("id")):
             stream.send(refusal(adapter, {"id": payload["id"]}, error).message)
             return HttpResponse(adapter.accepted_status)
-        return self._front.responses.of(adapter, refusal(adapter, {}, error))
+        return self._front.responses.of(adapter, refusal(adapter, {}, error), head)
 
     def _not_allowed(self, request: HttpRequest, allowed: str) -> HttpResponse:
         error = MethodNotAllowed(f"{request.head.method} is not answered at this address")
-        answer = self._front.responses.of(self._first, refusal(self._first, {}, error))
+        answer = self._front.responses.of(self._first, refusal(self._first, {}, error), request.head)
         return answer._replace(headers={**answer.headers, "allow": allowed})
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
     from mcp_anyrev.conversation.outcomes import Response
+    from mcp_anyrev.head import Head
     from mcp_anyrev.protected_resource import ProtectedResource
 
 OK = HTTPStatus.OK.value
@@ -38,15 +39,15 @@ class Responses:
     """
 
     def __init__(self, resource: ProtectedResource | None) -> None:
-        self._metadata_url = None if resource is None else resource.url
+        self._resource = resource
 
-    def of(self, adapter: Adapter, response: Response) -> HttpResponse:
-        """The HTTP response that carries a JSON-RPC response."""
+    def of(self, adapter: Adapter, response: Response, head: Head) -> HttpResponse:
+        """The HTTP response that carries a JSON-RPC response to a request with that head."""
         error = response.error
         if error is None:
             return HttpResponse(OK, response.message, JSON_HEADERS)
         headers = dict(JSON_HEADERS)
-        told = challenge(error, self._metadata_url)
+        told = challenge(error, None if self._resource is None else self._resource.url(head.root))
         if told is not None:
             headers["www-authenticate"] = told
         if isinstance(error, Busy | Unavailable):

@@ -26,17 +26,17 @@ def routes(server: Server, addresses: Mapping[str, Handle]) -> list[web.RouteDef
     """
     departures = Departures()
     return [
-        web.route("*", path, _handler(server, handle, departures), expect_handler=waits_to_be_asked)
+        web.route("*", path, _handler(server, handle, departures, path), expect_handler=waits_to_be_asked)
         for path, handle in addresses.items()
     ]
 
 
-def _handler(server: Server, handle: Handle, departures: Departures) -> Handler:
+def _handler(server: Server, handle: Handle, departures: Departures, path: str) -> Handler:
     bodies = server.bodies
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         if server.fresh:
             await server.start_for_request()
-        return await answered(Request(request, bodies, departures), handle)
+        return await answered(Request(request, bodies, departures, path), handle)
 
     return answer

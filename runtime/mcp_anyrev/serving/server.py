@@ -201,7 +201,7 @@ class Server:
         if resource is not None:
             addresses |= dict.fromkeys(resource.paths, self._endpoint.front.metadata)
         if sse_path is not None:
-            http_sse = HttpSse(self._core, sse_path, message_path)
+            http_sse = HttpSse(self._core, message_path)
             addresses |= {sse_path: http_sse.listen, message_path: http_sse.post}
         if path is not None:
             addresses[path] = self._endpoint.handle

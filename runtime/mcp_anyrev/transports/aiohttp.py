@@ -45,13 +45,17 @@ class Request:
         request: the request, as aiohttp has it.
         bodies: those that are arriving, of the server.
         departures: notices that clients have gone.
+        path: the path within the application for which it came; None where that is not mounted anywhere.
     """
 
     __slots__ = ("_bodies", "_departures", "_request", "head", "more", "response")
 
-    def __init__(self, request: web.BaseRequest, bodies: Bodies, departures: Departures) -> None:
+    def __init__(
+        self, request: web.BaseRequest, bodies: Bodies, departures: Departures, path: str | None = None
+    ) -> None:
         query = request.raw_path.partition("?")[2]
-        self.head = Head(request.method, request.path, query, request.headers, request.remote)
+        root = "" if path is None else request.path.removesuffix(path)
+        self.head = Head(request.method, request.path, query, request.headers, request.remote, root)
         self.more = NO_HEADERS
         self.response: web.StreamResponse | None = None
         self._request = request

@@ -72,7 +72,7 @@ class Request:
         query: bytes = scope.get("query_string", b"")
         client = scope.get("client")
         peer = None if client is None else client[0]
-        self.head = Head(scope["method"], path, query.decode("latin-1"), fields, peer)
+        self.head = Head(scope["method"], path, query.decode("latin-1"), fields, peer, root.rstrip("/"))
         self.more = NO_HEADERS
         self.send = send
         self._receive = receive
