@@ -30,6 +30,7 @@ from mcp_contract.errors import (
     TooLarge,
     Unauthorized,
     Unavailable,
+    UnknownCoding,
     UnsupportedVersion,
     VersionHeaderRefused,
 )
@@ -107,6 +108,7 @@ __all__ = [
     "TooLarge",
     "Unauthorized",
     "Unavailable",
+    "UnknownCoding",
     "UnsupportedVersion",
     "Validators",
     "VersionHeaderRefused",

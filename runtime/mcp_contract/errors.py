@@ -6,7 +6,7 @@ Rule: an error says what happened (`kind`); which code and which HTTP status tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -198,6 +198,21 @@ class Late(PeerFault):
     """What the peer sends has not come in time."""
 
     kind = "late"
+
+
+class UnknownCoding(PeerFault):
+    """What the peer sent is compressed in a way that this side does not read.
+
+    Args:
+        message: in which way it is.
+        known: those that are read.
+    """
+
+    kind = "unknown_coding"
+
+    def __init__(self, message: str, known: Iterable[str]) -> None:
+        super().__init__(message)
+        self.known = tuple(known)
 
 
 class Busy(PeerFault):

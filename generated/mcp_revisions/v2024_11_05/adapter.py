@@ -355,6 +355,7 @@ class Adapter:
             "forbidden": -32600,
             "too_large": -32600,
             "late": -32600,
+            "unknown_coding": -32600,
             "busy": -32603,
             "unavailable": -32603,
             "rejected_by_user": -1,
@@ -703,6 +704,7 @@ class Adapter:
             "forbidden": 403,
             "too_large": 413,
             "late": 408,
+            "unknown_coding": 415,
             "busy": 429,
             "unavailable": 503,
         }
@@ -710,8 +712,8 @@ class Adapter:
     """Which status does each kind of error have?
 
     policy: project: on this transport the revision is served like its successor.
-    policy: project: HTTP has its own statuses for what is too large, late, too much or not possible now; 400
-    sends clients to another transport.
+    policy: project: HTTP has its own statuses for what is too large, late, compressed in a way of its own, too
+    much or not possible now; 400 sends clients to another transport.
     """
 
     ended_status: ClassVar[int | None] = 204

@@ -360,6 +360,7 @@ class Adapter:
             "forbidden": -32600,
             "too_large": -32600,
             "late": -32600,
+            "unknown_coding": -32600,
             "busy": -32603,
             "unavailable": -32603,
             "rejected_by_user": -1,
@@ -712,6 +713,7 @@ class Adapter:
             "forbidden": 403,
             "too_large": 413,
             "late": 408,
+            "unknown_coding": 415,
             "busy": 429,
             "unavailable": 503,
         }
@@ -725,8 +727,8 @@ class Adapter:
     policy: project: no page gives a status for an Origin that is refused; later revisions say 403.
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, and no page says that it
     is.
-    policy: project: HTTP has its own statuses for what is too large, late, too much or not possible now; 400
-    sends clients to another transport.
+    policy: project: HTTP has its own statuses for what is too large, late, compressed in a way of its own, too
+    much or not possible now; 400 sends clients to another transport.
     """
 
     ended_status: ClassVar[int | None] = 204

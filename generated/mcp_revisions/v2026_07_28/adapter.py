@@ -368,6 +368,7 @@ class Adapter:
             "forbidden": -32600,
             "too_large": -32600,
             "late": -32600,
+            "unknown_coding": -32600,
             "busy": -32603,
             "unavailable": -32603,
         }
@@ -809,6 +810,7 @@ class Adapter:
             "forbidden": 403,
             "too_large": 413,
             "late": 408,
+            "unknown_coding": 415,
             "busy": 429,
             "unavailable": 503,
         }
@@ -823,8 +825,8 @@ class Adapter:
     page: basic/authorization/index#error-handling
     policy: project: a JSON-RPC error in answer to a readable request is no HTTP failure, where no page says that
     it is.
-    policy: project: HTTP has its own statuses for what is too large, late, too much or not possible now; 400
-    sends clients to another transport.
+    policy: project: HTTP has its own statuses for what is too large, late, compressed in a way of its own, too
+    much or not possible now; 400 sends clients to another transport.
     """
 
     ended_status: ClassVar[int | None] = None

@@ -50,7 +50,9 @@ class HttpRequest(Protocol):
         Raises:
             TooLarge: it is larger than `Limits.body_bytes`; no more of it is read.
             Busy: too much is arriving already, from this address or at all.
-            InvalidRequest: it came too late, or is no body of its coding.
+            Late: it did not come in time.
+            UnknownCoding: it is compressed in a way that is not read.
+            InvalidRequest: it is not compressed as it says.
             ConnectionError: nobody is there.
         """
         ...

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from mcp_contract import Busy, Forbidden, ProtocolError, Unauthorized, Unavailable
+from mcp_contract import Busy, Forbidden, ProtocolError, Unauthorized, Unavailable, UnknownCoding
 
 from mcp_anyrev.http.request import HttpResponse
 
@@ -50,6 +50,8 @@ class Responses:
         told = challenge(error, None if self._resource is None else self._resource.url(head.root))
         if told is not None:
             headers["www-authenticate"] = told
+        if isinstance(error, UnknownCoding):
+            headers["accept-encoding"] = ", ".join(error.known)
         if isinstance(error, Busy | Unavailable):
             headers["retry-after"] = str(error.retry_after_seconds)
         return HttpResponse(adapter.error_statuses[error.kind], response.message, headers)

@@ -138,7 +138,9 @@ class Serving:
         """Listen; gives the URL."""
         await self._server.start()
         # A table in place of an application: its router and hooks cost a tenth of a request, and nothing here needs them.
-        self._runner = web.ServerRunner(web.Server(self._answer, access_log=None), shutdown_timeout=0.5)
+        self._runner = web.ServerRunner(
+            web.Server(self._answer, access_log=None, auto_decompress=False), shutdown_timeout=0.5
+        )
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self._host, self._port).start()

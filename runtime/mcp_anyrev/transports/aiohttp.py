@@ -11,11 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import ContentEncodingError
-from mcp_contract import InvalidRequest
 
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.request import NO_HEADERS, HttpRequest, HttpResponse
-from mcp_anyrev.transports.bodies import Bodies
+from mcp_anyrev.transports.bodies import Bodies, coding_of, wrongly_coded
 from mcp_anyrev.transports.departures import Departures
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
@@ -45,10 +44,11 @@ class Request:
         request: the request, as aiohttp has it.
         bodies: those that are arriving, of the server.
         departures: notices that clients have gone.
-        path: the path within the application for which it came; None where that is not mounted anywhere.
+        path: the path within the application for which it came; None for a server that does nothing else, and leaves compressed bodies
+            as they are.
     """
 
-    __slots__ = ("_bodies", "_departures", "_request", "head", "more", "response")
+    __slots__ = ("_bodies", "_decodes", "_departures", "_request", "head", "more", "response")
 
     def __init__(
         self, request: web.BaseRequest, bodies: Bodies, departures: Departures, path: str | None = None
@@ -61,6 +61,7 @@ class Request:
         self._request = request
         self._bodies = bodies
         self._departures = departures
+        self._decodes = path is None
 
     @property
     def opened(self) -> bool:
@@ -82,11 +83,13 @@ class Request:
                 raise self._bodies.too_large()
             if request.content.is_eof():
                 return await request.content.read()
+        coding = coding_of(self.head.headers)
         await _ask_for_body(request)
         try:
-            return await self._bodies.arrived(request.content.iter_any(), self.head.peer)
+            body = await self._bodies.arrived(request.content.iter_any(), self.head.peer)
+            return self._bodies.decoded(body, coding if self._decodes else None)
         except (ContentEncodingError, web.RequestPayloadError):
-            raise InvalidRequest("the body is none of its coding") from None
+            raise wrongly_coded() from None
 
     async def open(self, status: int, headers: Mapping[str, str]) -> None:
         """See `HttpRequest.open`."""

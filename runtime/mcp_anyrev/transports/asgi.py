@@ -16,7 +16,7 @@ from mcp_anyrev.conversation.at_once import Resumed
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.request import NO_HEADERS, HttpRequest, HttpResponse
 from mcp_anyrev.http.responses import JSON_HEADERS
-from mcp_anyrev.transports.bodies import Bodies
+from mcp_anyrev.transports.bodies import Bodies, coding_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -85,6 +85,9 @@ class Request:
         bodies, length = self._bodies, self.head.headers.get("content-length", "")
         if length.isdecimal() and int(length[:_MOST_DIGITS]) > bodies.most_bytes:
             raise bodies.too_large()
+        if "content-encoding" in self.head.headers:
+            coding = coding_of(self.head.headers)
+            return bodies.decoded(await bodies.arrived(self._pieces(await self._receive()), self.head.peer), coding)
         first = self._received()
         try:
             waited_for = first.send(None)

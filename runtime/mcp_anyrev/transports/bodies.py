@@ -2,20 +2,47 @@
 
 Rule: the only place that puts a body together. What is there at once needs no place among those that are waited for. Nobody knows yet
 who sends one, or what it will be for, so it counts against the network address that it comes from. What has come is kept as bytes in
-one piece, so that a body that comes byte by byte takes no more room than another.
+one piece, so that a body that comes byte by byte takes no more room than another. Compressed or not, what it holds is bounded alike.
 Specification: basic/transports/streamable-http#sending-messages
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import zlib
+from collections.abc import AsyncIterator, Mapping
 
-from mcp_contract import Busy, Late, TooLarge
+from mcp_contract import Busy, InvalidRequest, Late, TooLarge, UnknownCoding
+from mcp_contract.wording import cut
 
 from mcp_anyrev.conversation.amounts import Budget
 from mcp_anyrev.principal import owner_of
 from mcp_anyrev.settings import Limits
+
+_DEFLATE = "deflate"
+_EITHER_HEAD = 32
+
+CODINGS = ("gzip", _DEFLATE)
+"""How a body may be compressed: in the ways that every binding reads."""
+
+
+def coding_of(headers: Mapping[str, str]) -> str | None:
+    """How the body of a request is compressed; None for not at all.
+
+    Raises:
+        UnknownCoding: in a way that is not read.
+    """
+    coding = headers.get("content-encoding", "").strip().lower()
+    if coding in ("", "identity"):
+        return None
+    if coding not in CODINGS:
+        raise UnknownCoding(f"a body may be compressed by {' or '.join(CODINGS)}, not by {cut(coding)!r}", CODINGS)
+    return coding
+
+
+def wrongly_coded() -> InvalidRequest:
+    """What a body is refused with that is not compressed as it says."""
+    return InvalidRequest("the body is none of its coding")
 
 
 class Bodies:
@@ -76,6 +103,31 @@ class Bodies:
         finally:
             self._arriving.remove(owner, len(body))
         return bytes(body)
+
+    def decoded(self, body: bytes, coding: str | None) -> bytes:
+        """What a body holds.
+
+        Args:
+            body: what has come.
+            coding: how it is compressed, one of `CODINGS`; None for not at all.
+
+        Raises:
+            InvalidRequest: it is not compressed so, or not to its end.
+            TooLarge: it holds more than `Limits.body_bytes`; no more of it is read.
+        """
+        if coding is None:
+            return body
+        raw = coding == _DEFLATE and body[:1] and body[0] & 0x0F != zlib.DEFLATED  # some leave the head out
+        reading = zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS + _EITHER_HEAD)
+        try:
+            found = reading.decompress(body, self.most_bytes + 1)
+        except zlib.error:
+            raise wrongly_coded() from None
+        if len(found) > self.most_bytes:
+            raise self.too_large()
+        if not reading.eof or reading.unused_data:
+            raise wrongly_coded()
+        return found
 
 
 def _busy() -> Busy:
