@@ -170,6 +170,8 @@ async def test_an_unlisted_host_is_refused_even_with_a_matching_origin(
             request = client.request("tools/call", {"name": "plain", "arguments": {}})
             reply = await client.post(request, change=change)
             assert reply.status == adapter.error_statuses["origin_refused"]
+            told = reply.error["message"]
+            assert repr(host) in told and "Settings.allowed_hosts" in told and "--allow-host" in told
     assert ran == []
 
 
@@ -182,6 +184,8 @@ async def test_an_unlisted_origin_is_refused(adapter: Adapter, origin: str) -> N
         assert (await client.tool("plain")).text == "fine"
         reply = await client.post(client.request("tools/list"), change={"Origin": origin})
         assert reply.status == adapter.error_statuses["origin_refused"]
+        told = reply.error["message"]
+        assert repr(origin) in told and "Settings.allowed_origins" in told and "--allow-origin" in told
 
 
 @pytest.mark.parametrize(

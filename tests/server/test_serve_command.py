@@ -53,7 +53,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 async def test_it_serves_the_example_until_it_is_interrupted() -> None:
-    command = [*COMMAND, "serve", "examples/gates.py:registry", "--port", "0", "--path", "/api"]
+    command = [*COMMAND, "serve", "examples/gates.py:registry", "--port", "0", "--path", "api"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)  # noqa: ASYNC220  # nothing else runs in this loop
     try:
         assert child.stdout is not None
@@ -110,6 +110,46 @@ def test_wrong_usage_is_said_on_stderr_with_exit_code_2(arguments: list[str], wo
     ran = run(*arguments)
     assert (ran.code, ran.stdout) == (2, "")
     assert words in " ".join(ran.stderr.split()).replace("│", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "import json\nimport no_such_library\n",
+            "broken.py:2: ModuleNotFoundError: No module named 'no_such_library'",
+        ),
+        ("from json import nothing\n", "broken.py:1: ImportError: cannot import name 'nothing' from 'json'"),
+        ("import helper_of_broken\n", "helper_of_broken.py:3: KeyError: 'missing'"),
+        ("x = 1\ny = = 2\n", "broken.py:2: SyntaxError: invalid syntax"),
+        ("import sys\n\nsys.exit('not so')\n", "broken.py:3: SystemExit: not so"),
+        ("from mcp_anyrev import Registry\nregistry = Registry('', '1')\n", "broken.py:2: "),
+    ],
+)
+@pytest.mark.parametrize("target", ["{folder}/broken.py:registry", "broken:registry"])
+def test_what_cannot_be_imported_is_named_with_the_line_that_is_to_blame(
+    text: str, words: str, target: str, run: Run, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.py").write_text(text)
+    (tmp_path / "helper_of_broken.py").write_text("found = {}\n\nfound['missing']\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for module in ("broken", "helper_of_broken"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    ran = run("serve", target.format(folder=tmp_path))
+    assert (ran.code, ran.stdout) == (2, "")
+    said = "".join(ran.stderr.split()).replace("│", "")
+    assert "".join(words.split()) in said and str(tmp_path) in said
+
+
+def test_only_a_port_that_cannot_be_had_is_blamed_on_the_port(run: Run, tmp_path: pathlib.Path) -> None:
+    declared = tmp_path / "failing.py"
+    declared.write_text(
+        "import contextlib\nfrom mcp_anyrev import Registry\n\n@contextlib.asynccontextmanager\n"
+        "async def lifespan(registry):\n    raise OSError(5, 'the disk is gone')\n    yield\n\n"
+        "registry = Registry('failing', '1', lifespan=lifespan)\n"
+    )
+    with pytest.raises(OSError, match="the disk is gone"):
+        run("serve", f"{declared}:registry", "--port", "0")
 
 
 def test_a_port_that_is_taken_is_a_failure(run: Run) -> None:

@@ -62,7 +62,7 @@ def serve(
     from pydantic import ValidationError
 
     from mcp_anyrev.cli.targets import TargetFault, load_registry
-    from mcp_anyrev.serving.serve import run
+    from mcp_anyrev.serving.serve import CannotListen, run
     from mcp_anyrev.settings import LOOPBACK, Settings
 
     try:
@@ -81,7 +81,7 @@ def serve(
         raise click.UsageError(
             "; ".join(fault["msg"].removeprefix("Value error, ") for fault in faults.errors())
         ) from None
-    path = path or _PATHS[transport]
+    path = f"/{(path or _PATHS[transport]).lstrip('/')}"
     try:
         run(
             registry,
@@ -94,8 +94,8 @@ def serve(
         )
     except KeyboardInterrupt:
         sys.exit(0)
-    except OSError as error:
-        raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+    except CannotListen as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _adapters(revisions: tuple[str, ...] | None) -> list[Adapter]:

@@ -9,9 +9,16 @@ import importlib
 import importlib.util
 import pathlib
 import sys
+import sysconfig
+import traceback
 from types import ModuleType
 
 from mcp_anyrev.declaring.registry import Registry
+
+_NOT_THE_APPLICATIONS = (
+    str(pathlib.Path(__file__).parents[1]),
+    *(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
 
 
 class TargetFault(ValueError):
@@ -48,7 +55,10 @@ def _from_file(where: str) -> ModuleType:
         raise TargetFault(f"{where} cannot be imported")
     module = importlib.util.module_from_spec(specification)
     sys.modules[path.stem] = module
-    specification.loader.exec_module(module)
+    try:
+        specification.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise TargetFault(_import_fault(where, error)) from error
     return module
 
 
@@ -57,5 +67,20 @@ def _from_name(where: str) -> ModuleType:
         sys.path.insert(0, "")  # a command finds modules of the current folder, as `python -m` does
     try:
         return importlib.import_module(where)
-    except ModuleNotFoundError as error:
-        raise TargetFault(f"there is no module {error.name}") from None
+    except (Exception, SystemExit) as error:
+        raise TargetFault(_import_fault(where, error)) from error
+
+
+def _import_fault(where: str, error: BaseException) -> str:
+    """What went wrong while a module was imported, and the line of the application that it went wrong in."""
+    words = f"{type(error).__name__}: {error}"
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"{error.filename}:{error.lineno}: {words}"
+    places = [
+        f"{frame.filename}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(("<", *_NOT_THE_APPLICATIONS))
+    ]
+    if not places and isinstance(error, ModuleNotFoundError):
+        return f"there is no module {error.name}"
+    return f"{places[-1] if places else where}: {words}"

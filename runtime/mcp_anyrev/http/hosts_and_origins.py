@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from mcp_contract import OriginRefused
+from mcp_contract.wording import cut
 
 _MOST_REMEMBERED = 1_000
+_MOST_LETTERS = 200
 
 
 class HostsAndOrigins:
@@ -37,11 +39,11 @@ class HostsAndOrigins:
         host, origin = headers.get("host", ""), headers.get("origin")
         if host not in self._fitting_hosts:
             if not self._host_fits(host.lower()):
-                raise OriginRefused("the Host header names a host that this server does not answer for")
+                raise OriginRefused(_refusal("does not answer for the host", host, "host"))
             _remember(self._fitting_hosts, host)
         if origin is not None and origin not in self._fitting_origins:
             if not self._origin_fits(origin.lower()):
-                raise OriginRefused("the Origin header names an origin that may not use this server")
+                raise OriginRefused(_refusal("is not for pages of the origin", origin, "origin"))
             _remember(self._fitting_origins, origin)
 
     def _host_fits(self, host: str) -> bool:
@@ -55,6 +57,14 @@ class HostsAndOrigins:
         except ValueError:
             return False
         return not self._origins.isdisjoint(_names(netloc))
+
+
+def _refusal(words: str, name: str, kind: str) -> str:
+    """What somebody can act on: the name, and what would let it in."""
+    return (
+        f"this server {words} {cut(name, _MOST_LETTERS)!r}; one that is to be let in is added to "
+        f"Settings.allowed_{kind}s, or given as --allow-{kind} to `mcp-anyrev serve`"
+    )
 
 
 def _names(netloc: str) -> set[str]:

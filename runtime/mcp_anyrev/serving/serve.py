@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 _LAST_SECONDS = 2.25
 """How long a process may take to end beside what calls may take."""
 
+
+class CannotListen(OSError):
+    """Nothing can be served there: the port is taken, or must not be used, or the interface is none of this machine."""
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
 # Servers that were awaited live as long as their event loop does.
 _kept: weakref.WeakKeyDictionary[object, list[Serving]] = weakref.WeakKeyDictionary()
 
@@ -54,8 +62,8 @@ def serve(
         message_path: the path that clients of HTTP+SSE post to.
 
     Returns:
-        Something to await or to enter; either gives the URL, of Streamable HTTP if that is served. Both raise OSError where the
-        port is taken.
+        Something to await or to enter; either gives the URL, of Streamable HTTP if that is served. Both raise `CannotListen`, an
+        OSError, where the port is taken.
 
     Raises:
         ValueError: there is nothing to serve, or a path is none or stands for two addresses.
@@ -95,7 +103,7 @@ def run(
         told: gets the URL, once it can be used.
 
     Raises:
-        OSError: the port is taken.
+        CannotListen: the port is taken; it is an OSError.
         ValueError: there is nothing to serve, or a path is none or stands for two addresses.
 
     Specification: basic/transports/streamable-http
@@ -144,9 +152,11 @@ class Serving:
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self._host, self._port).start()
-        except OSError:
+        except OSError as error:
             await self.stop()
-            raise
+            raise CannotListen(
+                error.errno, f"cannot listen on {self._host}:{self._port}: {error.strerror or error}"
+            ) from None
         host, port = self._runner.addresses[0][:2]
         return f"http://{f'[{host}]' if ':' in host else host}:{port}{self._path}"
 
