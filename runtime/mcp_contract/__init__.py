@@ -56,7 +56,7 @@ from mcp_contract.members import (
     one_or_all,
 )
 from mcp_contract.messages import RESERVED_LABELS, Answered, Declaration, Json, JsonObject, Questions
-from mcp_contract.question_forms import with_names_beside_values
+from mcp_contract.question_forms import FORMATS, unshowable, with_names_beside_values
 from mcp_contract.questions import questions_as_text, questions_in_meta, take_answers, with_answer_arguments
 from mcp_contract.simplification import (
     Loss,
@@ -71,6 +71,7 @@ from mcp_contract.simplification import (
 from mcp_contract.validators import Validators
 
 __all__ = [
+    "FORMATS",
     "RESERVED_LABELS",
     "Answered",
     "Busy",
@@ -140,6 +141,7 @@ __all__ = [
     "questions_as_text",
     "questions_in_meta",
     "take_answers",
+    "unshowable",
     "with_answer_arguments",
     "with_names_beside_values",
     "without",

@@ -1,12 +1,126 @@
-"""Forms in the older way: names of choices in a list beside the values.
+"""Forms: what any client can show, and the older way, with names of choices in a list beside the values.
 
-Rule: what the person sees and what the answer may be stay the same; what the older way cannot say is refused, not left out.
+Rule: a form is flat, and each member asks for one text, number, yes or no, or for choices. What the person sees and what the answer may
+be stay the same in the older way; what that cannot say is refused, not left out.
+Specification: client/elicitation#requested-schema
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from mcp_contract.errors import CannotAsk
-from mcp_contract.messages import JsonObject
+from mcp_contract.messages import Json, JsonObject
+
+FORMATS = ("email", "uri", "date", "date-time")
+"""The formats that a client knows."""
+
+_PLAIN: Mapping[str, type | tuple[type, ...]] = MappingProxyType(
+    {"string": str, "number": (int, float), "integer": int, "boolean": bool}
+)
+"""The types of members that ask for one value, each with what a value of it is in Python."""
+
+_APPLYING = (
+    "$ref",
+    "$dynamicRef",
+    "$recursiveRef",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependencies",
+    "dependentSchemas",
+    "patternProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "contains",
+    "prefixItems",
+    "unevaluatedItems",
+)
+"""The keywords that bring in other schemas, besides `properties` and `items`."""
+
+
+def unshowable(form: JsonObject) -> str | None:
+    """What of a form no client can show.
+
+    Args:
+        form: a JSON Schema with an object of properties.
+
+    Returns:
+        The member and why, in words for who wrote the form; None where any client can show all of it.
+    """
+    for keyword in (*_APPLYING, "additionalProperties"):
+        if keyword in form and not isinstance(form[keyword], bool):
+            return f"it is composed with {keyword}; a form lists its members"
+    members = form["properties"]
+    for name, member in members.items():
+        reason = _unshowable_member(member)
+        if reason is not None:
+            return f"the member {name!r} {reason}"
+    for name in form.get("required", ()):
+        if name not in members:
+            return f"the member {name!r} is required, and is not among its properties"
+    return None
+
+
+def _unshowable_member(member: Json) -> str | None:
+    if not isinstance(member, dict):
+        return "is no schema with a type"
+    kind = member.get("type")
+    composed = next((keyword for keyword in _APPLYING if keyword in member), None)
+    if composed is not None and not (composed == "oneOf" and kind == "string"):
+        return f"is composed with {composed}; it can ask for one text, number, yes or no, or for choices"
+    if kind == "object" or "properties" in member:
+        return "is nested; a form is flat"
+    if kind == "array":
+        return _unshowable_choices(member)
+    if not isinstance(kind, str) or kind not in _PLAIN:
+        return f"has not one of the types {', '.join(_PLAIN)}, array"
+    if "oneOf" in member and not _titled(member["oneOf"]):
+        return 'has a oneOf that is no list of {"const": text, "title": text}'
+    if kind == "string" and not all(isinstance(one, str) for one in member.get("enum", ())):
+        return "is text, and one of its choices is none"
+    if "format" in member and (kind != "string" or member["format"] not in FORMATS):
+        return f"has the format {member['format']!r}; there are {', '.join(FORMATS)}, for text"
+    if "default" in member and not _is_plain(member["default"], kind):
+        return f"has a default that is no {kind}"
+    return None
+
+
+def _unshowable_choices(member: JsonObject) -> str | None:
+    items = member.get("items")
+    if not isinstance(items, dict):
+        return "is a list without choices; its items are an enum of texts, or an anyOf of titled constants"
+    chosen = items.get("enum")
+    plain = isinstance(chosen, list) and items.get("type") == "string" and all(isinstance(one, str) for one in chosen)
+    titled = _titled(items.get("anyOf"))
+    if plain == titled or any(keyword in items for keyword in _APPLYING if keyword != "anyOf"):
+        return (
+            "is a list of something else than choices; its items are an enum of texts, or an anyOf of titled constants"
+        )
+    default = member.get("default", [])
+    if not isinstance(default, list) or not all(isinstance(one, str) for one in default):
+        return "has a default that is no list of texts"
+    return None
+
+
+def _titled(choices: Json) -> bool:
+    return (
+        isinstance(choices, list)
+        and bool(choices)
+        and all(
+            isinstance(one, dict) and isinstance(one.get("const"), str) and isinstance(one.get("title"), str)
+            for one in choices
+        )
+    )
+
+
+def _is_plain(value: Json, kind: str) -> bool:
+    return isinstance(value, _PLAIN[kind]) and isinstance(value, bool) == (kind == "boolean")
 
 
 def with_names_beside_values(form: JsonObject) -> JsonObject:

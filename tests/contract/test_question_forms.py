@@ -1,7 +1,10 @@
 """Forms in the older way say the same, or are refused."""
 
+import re
+from typing import Any
+
 import pytest
-from mcp_contract import CannotAsk, with_names_beside_values
+from mcp_contract import CannotAsk, unshowable, with_names_beside_values
 
 
 def test_titles_of_choices_stand_in_a_list_of_names() -> None:
@@ -35,3 +38,81 @@ def test_several_choices_at_once_cannot_be_asked_for() -> None:
     form = {"type": "object", "properties": {"many": {"type": "array", "items": {"type": "string", "enum": ["a"]}}}}
     with pytest.raises(CannotAsk, match="'many' takes several choices"):
         with_names_beside_values(form)
+
+
+def form(member: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"it": member}}
+
+
+TITLED = [{"const": "a", "title": "Aye"}]
+
+
+@pytest.mark.parametrize(
+    ("member", "reason"),
+    [
+        ({"type": "object", "properties": {"x": {"type": "string"}}}, "nested"),
+        ({"type": "object"}, "nested"),
+        ({"properties": {"x": {"type": "string"}}}, "nested"),
+        ({"type": "array", "items": {"type": "object"}}, "something else than choices"),
+        ({"type": "array", "items": {"type": "string"}}, "something else than choices"),
+        ({"type": "array", "items": {"type": "integer", "enum": [1]}}, "something else than choices"),
+        ({"type": "array", "items": {"type": "string", "enum": ["a"], "not": {}}}, "something else than choices"),
+        ({"type": "array", "items": {"type": "array", "items": {"type": "string"}}}, "something else than choices"),
+        ({"type": "array"}, "list without choices"),
+        ({"type": "array", "items": True}, "list without choices"),
+        ({"type": "array", "items": {"anyOf": TITLED}, "default": "a"}, "default"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "anyOf"),
+        ({"type": "string", "allOf": [{"minLength": 1}]}, "allOf"),
+        ({"type": "integer", "oneOf": [{"const": 1, "title": "One"}]}, "oneOf"),
+        ({"type": "string", "oneOf": [{"const": "a"}]}, "oneOf"),
+        ({"type": "string", "oneOf": []}, "oneOf"),
+        ({"type": "string", "not": {"const": "a"}}, "not"),
+        ({"type": "string", "if": True, "then": True}, "if"),
+        ({"$ref": "#/$defs/x"}, r"\$ref"),
+        ({}, "types"),
+        ({"enum": ["a", "b"]}, "types"),
+        ({"type": ["string", "null"]}, "types"),
+        ({"type": "null"}, "types"),
+        (True, "no schema"),
+        ({"type": "string", "enum": ["a", None]}, "choices"),
+        ({"type": "string", "format": "uuid"}, "'uuid'"),
+        ({"type": "string", "format": "time"}, "'time'"),
+        ({"type": "integer", "format": "date"}, "for text"),
+        ({"type": "string", "default": None}, "default"),
+        ({"type": "boolean", "default": 1}, "default"),
+        ({"type": "number", "default": True}, "default"),
+    ],
+)
+def test_what_no_client_can_show_is_named(member: Any, reason: str) -> None:
+    found = unshowable(form(member))
+    assert found is not None and "'it'" in found and re.search(reason, found), found
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [{"allOf": [{"required": ["it"]}]}, {"$ref": "#/$defs/x"}, {"additionalProperties": {"type": "string"}}],
+)
+def test_a_form_as_a_whole_is_not_composed(extra: dict[str, Any]) -> None:
+    assert "composed" in (unshowable({**form({"type": "string"}), **extra}) or "")
+
+
+def test_what_is_required_is_asked_for() -> None:
+    assert "'gone'" in (unshowable({**form({"type": "string"}), "required": ["gone"]}) or "")
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"type": "string", "minLength": 1, "pattern": "^a", "format": "email", "default": "a@b.c", "title": "T"},
+        *({"type": "string", "format": name} for name in ("email", "uri", "date", "date-time")),
+        {"type": "number", "minimum": 0, "exclusiveMaximum": 9, "default": 1},
+        {"type": "integer", "enum": [1, 2]},
+        {"type": "boolean", "default": False},
+        {"type": "string", "enum": ["a", "b"], "enumNames": ["A", "B"], "default": "a"},
+        {"type": "string", "oneOf": TITLED, "default": "a"},
+        {"type": "array", "items": {"type": "string", "enum": ["a"]}, "minItems": 1, "default": ["a"]},
+        {"type": "array", "items": {"anyOf": TITLED}, "uniqueItems": True},
+    ],
+)
+def test_what_every_client_can_show_is_let_through(member: dict[str, Any]) -> None:
+    assert unshowable({**form(member), "additionalProperties": False, "required": ["it"]}) is None

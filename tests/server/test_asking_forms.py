@@ -5,7 +5,9 @@ Citations: client/elicitation#url-mode-elicitation-requests, client/elicitation#
 
 from __future__ import annotations
 
+import datetime
 import enum
+import uuid
 from typing import Any
 
 import pytest
@@ -135,6 +137,55 @@ async def test_defaults_stand_in_the_form_where_the_revision_has_them(adapter: A
     only_booleans = {"hot": True}
     has_all = adapter.question_form({"requestedSchema": form({"type": "string", "default": "x"})})
     assert shown == (everywhere if "default" in has_all["requestedSchema"]["properties"]["choice"] else only_booleans)
+
+
+class Marked(BaseModel):
+    mark: uuid.UUID
+    at: datetime.time
+    day: datetime.date
+
+
+async def test_a_format_that_no_client_knows_is_left_out_and_still_held_against_the_model(adapter: Adapter) -> None:
+    made = Registry("forms", "1.0")
+
+    @made.tool
+    async def mark(ex: Exchange) -> str:
+        answer = await ex.ask("mark", elicit("Which?", Marked))
+        return str(answer.data.mark) if answer.accepted else "none"
+
+    said = {"mark": "no mark", "at": "10:00", "day": "2026-12-01"}
+    right = {**said, "mark": "12345678123456781234567812345678"}
+    async with serving(made, SETTINGS) as url, RawClient(url, adapter) as client:
+        _, asked = await call(client, "mark", {"action": "accept", "content": said})
+        reply, _ = await call(client, "mark", {"action": "accept", "content": right})
+    shown = asked[0]["requestedSchema"]["properties"]
+    assert shown["mark"] == shown["at"] == {"type": "string"} and shown["day"] == {"type": "string", "format": "date"}
+    assert reply.text == str(uuid.UUID(right["mark"]))
+
+
+class Kinds(BaseModel):
+    kinds: list[Kind] = [Kind.TEA]
+
+
+def test_several_of_an_enumeration_are_choices() -> None:
+    shown = elicit("Which?", Kinds).schema["properties"]["kinds"]
+    assert shown == {"type": "array", "items": {"type": "string", "enum": ["tea", "milk"]}, "default": ["tea"]}
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"type": "object", "properties": {"x": {"type": "string"}}},
+        {"type": "array", "items": {"type": "object"}},
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        {"$ref": "#/$defs/x"},
+        {},
+        {"type": "string", "format": "uuid"},
+    ],
+)
+def test_a_form_that_no_client_can_show_is_refused_with_the_name_of_its_member(member: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="'choice'"):
+        elicit("Which?", {**form(member), "$defs": {"x": {"type": "string"}}})
 
 
 async def test_titled_choices_have_the_form_of_the_revision(adapter: Adapter) -> None:

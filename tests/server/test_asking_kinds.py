@@ -263,3 +263,61 @@ def test_a_question_to_a_model_takes_models_and_objects_alike() -> None:
     two = sample("x", max_tokens=1, model_preferences={"costPriority": 0.5})
     assert one.params() == two.params()
     assert two.digest != sample("x", max_tokens=2).digest
+
+
+def said(role: str, *blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"role": role, "content": blocks[0] if len(blocks) == 1 else list(blocks)}
+
+
+def used(name: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": name, "name": "look", "input": {}}
+
+
+def result_of(name: str) -> dict[str, Any]:
+    return {"type": "tool_result", "toolUseId": name, "content": [WORDS]}
+
+
+WORDS = {"type": "text", "text": "x"}
+HELLO = said("user", WORDS)
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ([HELLO, said("assistant", used("a")), said("user", result_of("a"), WORDS)], "message 3 mixes"),
+        ([HELLO, said("assistant", used("a"))], "message 2 .*no message follows"),
+        ([HELLO, said("assistant", used("a")), HELLO], "message 3 follows .*'a'"),
+        ([HELLO, said("assistant", used("a"), used("b")), said("user", result_of("a"))], "message 3 .*'b'"),
+        ([HELLO, said("assistant", used("a")), HELLO, said("user", result_of("a"))], "message 3 follows"),
+        ([HELLO, said("user", result_of("a"))], "message 2 .*'a', which"),
+        ([HELLO, said("assistant", used("a")), said("user", result_of("a"), result_of("b"))], "message 3 .*'b', which"),
+        ([HELLO, said("assistant", used("a")), said("user", result_of("a"), result_of("a"))], "same id"),
+        ([HELLO, said("user", used("a")), said("user", result_of("a"))], "message 2 uses"),
+        ([HELLO, said("assistant", result_of("a"))], "message 2 has results"),
+    ],
+)
+def test_tool_uses_and_results_out_of_balance_are_refused(messages: list[Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        sample(messages, max_tokens=1)
+
+
+def test_tool_uses_that_are_answered_are_in_balance() -> None:
+    turn = [said("assistant", WORDS, used("a"), used("b")), said("user", result_of("b"), result_of("a"))]
+    sample([HELLO, *turn, said("assistant", used("a")), said("user", result_of("a"))], max_tokens=1)
+    sample([HELLO, *turn, said("assistant", WORDS), HELLO], max_tokens=1)
+
+
+async def test_messages_with_tool_uses_go_only_to_who_declared_them(adapter: Adapter) -> None:
+    made = Registry("balance", "1.0")
+    turn = [HELLO, said("assistant", used("a")), said("user", result_of("a"))]
+
+    @made.tool
+    async def again(ex: Exchange) -> str:
+        return str((await ex.ask("text", sample(turn, max_tokens=1))).accepted)
+
+    async with serving(made) as url:
+        client = RawClient(url, adapter)
+        client.declaration = Declaration(adapter.encode_client_capabilities({"sampling": {}}), INFORMATION)
+        async with client:
+            reply = await client.tool("again")
+    assert reply.earlier == [] and ("error" in reply.message or reply.result["isError"])

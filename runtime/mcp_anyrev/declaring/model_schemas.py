@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from mcp_contract import JsonObject
+from mcp_contract import FORMATS, JsonObject, unshowable
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
@@ -45,7 +45,8 @@ def form_of(model: type[BaseModel]) -> JsonObject:
     """The form that asks for a model: flat, every member of a simple type.
 
     Args:
-        model: a model whose members are text, numbers, booleans, or choices among constants; any of them may be optional.
+        model: a model whose members are text, numbers, booleans, or choices among constants; any of them may be optional. A format
+            that no client knows is left out, since an answer is held against the model anyway.
 
     Raises:
         TypeError: a member is of another type; the text names it.
@@ -59,7 +60,12 @@ def form_of(model: type[BaseModel]) -> JsonObject:
         properties[name] = _flat(f"{model.__name__}.{name}", member, definitions)
     form: JsonObject = {"type": "object", "properties": properties}
     required = [name for name in schema.get("required", ()) if not _nullable(schema["properties"][name])]
-    return {**form, "required": required} if required else form
+    if required:
+        form["required"] = required
+    reason = unshowable(form)
+    if reason is not None:
+        raise TypeError(f"{model.__name__} cannot be asked for: {reason}")
+    return form
 
 
 def _nullable(member: JsonObject) -> bool:
@@ -77,6 +83,11 @@ def _flat(name: str, member: JsonObject, definitions: JsonObject) -> JsonObject:
         member = {**definitions[member["$ref"].rpartition("/")[2]], **rest}
     if "const" in member:
         member = {**{key: value for key, value in member.items() if key != "const"}, "enum": [member["const"]]}
+    items = member.get("items", {})
+    if "$ref" in items:
+        member = {**member, "items": definitions[items["$ref"].rpartition("/")[2]]}
+    if member.get("format", FORMATS[0]) not in FORMATS:
+        member = {key: value for key, value in member.items() if key != "format"}
     simple = member.get("type") in ("string", "integer", "number", "boolean")
     if simple or (member.get("type") == "array" and "enum" in member.get("items", {})):
         return member

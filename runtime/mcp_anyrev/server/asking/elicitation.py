@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from mcp_contract import Json, JsonObject
+from mcp_contract import Json, JsonObject, unshowable
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
@@ -115,15 +115,16 @@ def elicit(
 
     Args:
         message: the words for the person.
-        form: what they are to fill in: a model, a flat JSON Schema of an object, or None for a mere confirmation.
+        form: what they are to fill in: a model, a flat JSON Schema of an object, or None for a mere confirmation. Each member asks
+            for one text, number, yes or no, or for choices among texts; formats are email, uri, date and date-time.
         url: in place of a form, an address to open: for what must not pass through the client, such as secrets. An acceptance
             says that the person agreed to open it, not that they are done there; see `Exchange.completed`.
         unasked: take an answer, too, that comes with a call before this was asked, where questions travel in results. For what
             a client may know already; not for consent, since nobody can say that the person has seen the question.
 
     Raises:
-        TypeError: form and url are both given, the form is none that can be shown, or a mere confirmation or a url is to be
-            taken unasked.
+        TypeError: form and url are both given, the form is none that every client can show (the text names the member), or a mere
+            confirmation or a url is to be taken unasked.
         ValueError: the url is no absolute http or https address.
 
     Specification: client/elicitation#elicitation-requests
@@ -146,6 +147,9 @@ def elicit(
             validator_for_text(to_json(form))
         except SchemaFault as error:
             raise TypeError(f"the form is no usable schema: {error}") from None
+        reason = unshowable(form)
+        if reason is not None:
+            raise TypeError(f"no client can show this form: {reason}")
         return Elicitation[Any](message, "form", form, None, None, unasked=unasked)
     return Elicitation[Any](message, "form", _form_once(form), None, form, unasked=unasked)
 

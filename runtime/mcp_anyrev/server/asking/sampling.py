@@ -14,6 +14,7 @@ from mcp_contract import InvalidParams, Json, JsonObject
 from pydantic import BaseModel
 
 from mcp_anyrev.questions import Answer, Question
+from mcp_anyrev.server.asking.tool_balance import imbalance, uses_tools
 
 if TYPE_CHECKING:
     from mcp_revisions.canonical import CreateMessageResult
@@ -42,7 +43,7 @@ class Sampling(Question["CreateMessageResult"]):
 
     def undeclared(self, adapter: Adapter, capabilities: JsonObject) -> JsonObject | None:
         """See `Question.undeclared`."""
-        with_tools = "tools" in self.given or "toolChoice" in self.given
+        with_tools = "tools" in self.given or "toolChoice" in self.given or uses_tools(self.given["messages"])
         if adapter.may_sample(capabilities, with_tools):
             return None
         return adapter.encode_client_capabilities({"sampling": {"tools": {}} if with_tools else {}})
@@ -73,7 +74,8 @@ def sample(
     """A question to the client's model, for `Exchange.ask`. The answer's data is a canonical `CreateMessageResult`.
 
     Args:
-        messages: text of the user, or the messages as canonical `SamplingMessage` models or JSON objects.
+        messages: text of the user, or the messages as canonical `SamplingMessage` models or JSON objects. A message that uses tools
+            is followed by one with their results, all of them and nothing else.
         max_tokens: the most tokens that are to be sampled.
         system_prompt: what the model is told first.
         model_preferences: which model is wanted, as a canonical `ModelPreferences` or a JSON object.
@@ -84,7 +86,8 @@ def sample(
         tool_choice: how it is to choose among them.
 
     Raises:
-        ValueError: there are no messages, or the most tokens are less than 1.
+        ValueError: there are no messages, the most tokens are less than 1, or uses of tools and their results are out of balance;
+            the text says in which message.
         ValidationError: a member is of the wrong type.
 
     Specification: client/sampling#creating-messages
@@ -108,6 +111,9 @@ def sample(
     }
     given = {name: value for name, value in members.items() if value is not None}
     CreateMessageRequestParams.model_validate(given)
+    reason = imbalance(given["messages"])
+    if reason is not None:
+        raise ValueError(f"the tool uses and results are out of balance: {reason}")
     return Sampling(given)
 
 
