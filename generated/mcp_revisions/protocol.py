@@ -112,7 +112,7 @@ class Adapter(Protocol):
         """What does the server send to ask while the call is in flight?"""
         ...
 
-    def questions_result(self, questions: Mapping[str, JsonObject], state: str) -> JsonObject:
+    def questions_result(self, questions: Mapping[str, JsonObject], state: str, params: JsonObject) -> JsonObject:
         """What result says that answers are needed first?"""
         ...
 

@@ -59,18 +59,20 @@ def with_answer_arguments(schema: JsonObject) -> JsonObject:
     return {**schema, "properties": {**schema.get("properties", {}), **added}}
 
 
-def questions_as_text(questions: Mapping[str, JsonObject], state: str) -> JsonObject:
+def questions_as_text(questions: Mapping[str, JsonObject], state: str, arguments: JsonObject) -> JsonObject:
     """A tool result that asks.
 
     Args:
         questions: key → `{"method": …, "params": {"message": …, "requestedSchema": …}}`.
         state: what the next call must give back.
+        arguments: those of the call, which the next one must have again.
 
     Returns:
         A tool result with one text block, and the same questions in `_meta`.
     """
     asked = "\n".join(f"- {key}: {_described(question)}" for key, question in questions.items())
-    filled = {
+    finishing = {
+        **arguments,
         ANSWERS_ARGUMENT: {
             key: {"action": "accept", "content": _unfilled(question)} for key, question in questions.items()
         },
@@ -78,8 +80,8 @@ def questions_as_text(questions: Mapping[str, JsonObject], state: str) -> JsonOb
     }
     text = (
         "This call is not finished: the person you work for has to answer first. Put the following to them, do not answer in"
-        f" their place:\n{asked}\n\nThen call the same tool again with the same arguments and these two added, every null"
-        f" replaced by what the person said:\n{to_json(filled).decode()}\n\nIf the person declines, send"
+        f" their place:\n{asked}\n\nThen call the same tool again with exactly these arguments, every null in {ANSWERS_ARGUMENT}"
+        f" replaced by what the person said:\n{to_json(finishing).decode()}\n\nIf the person declines, send"
         ' {"action": "decline"} in place of that answer.'
     )
     return {"content": [{"type": "text", "text": text}], "_meta": {QUESTIONS_KEY: dict(questions), STATE_KEY: state}}

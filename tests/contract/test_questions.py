@@ -20,15 +20,17 @@ QUESTION: dict[str, Any] = {
 
 def copied(text: str) -> Any:
     """The JSON that the text tells to copy."""
-    return json.JSONDecoder().raw_decode(text[text.index('{"mcpAnswers"') :])[0]
+    (line,) = [line for line in text.splitlines() if line.startswith("{")]
+    return json.loads(line)
 
 
 def test_the_text_holds_the_question_and_the_json_that_finishes_the_call() -> None:
-    (block,) = questions_as_text({"go": QUESTION}, "handle")["content"]
+    (block,) = questions_as_text({"go": QUESTION}, "handle", {"label": None})["content"]
     assert "Which color?" in block["text"]
     assert "red, blue" in block["text"]
     assert "decline" in block["text"]
     assert copied(block["text"]) == {
+        "label": None,
         "mcpAnswers": {"go": {"action": "accept", "content": {"color": None}}},
         "mcpState": "handle",
     }
@@ -39,12 +41,12 @@ def test_a_bare_confirmation_copied_as_it_is_is_complete() -> None:
         "method": "elicitation/create",
         "params": {"message": "Go ahead?", "requestedSchema": {"type": "object", "properties": {}}},
     }
-    text = questions_as_text({"go": bare}, "s")["content"][0]["text"]
+    text = questions_as_text({"go": bare}, "s", {})["content"][0]["text"]
     assert copied(text)["mcpAnswers"] == {"go": {"action": "accept", "content": {}}}
 
 
 def test_a_program_finds_the_same_questions_in_meta() -> None:
-    found = questions_in_meta(questions_as_text({"go": QUESTION}, "handle"))
+    found = questions_in_meta(questions_as_text({"go": QUESTION}, "handle", {}))
     assert found is not None
     assert found.questions == {"go": QUESTION}
     assert found.state == "handle"

@@ -6,6 +6,7 @@ Citations: basic/patterns/mrtr. What rides in tool calls is a convention of this
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -113,6 +114,24 @@ async def again(
     own = {"name": name, "arguments": arguments or {}}
     said = {key: worded(client.adapter, answer) for key, answer in answers.items()}
     return await client.call("tools/call", client.adapter.answer_params(own, said, state))
+
+
+def check_refused(reply: Reply, adapter: Adapter) -> None:
+    """State that is not of this call: an error, but where it is an argument that a model gave, one that the model can read."""
+    if adapter.asks_in_arguments:
+        assert reply.result["isError"] and "without mcpAnswers and mcpState" in reply.text
+    else:
+        assert reply.error["code"] == adapter.error_codes["invalid_params"]
+
+
+async def test_the_json_to_copy_finishes_the_call_as_it_is(arguments_adapter: Adapter) -> None:
+    """Whatever the call's own arguments are: nulls, texts with braces and line breaks."""
+    arguments = {"note": '}{"mcpState":\n"é"'}
+    async with serving(registry(), SETTINGS) as url, RawClient(url, arguments_adapter) as client:
+        text = (await client.tool("gate", arguments)).text
+        (copied,) = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        assert {name: copied[name] for name in arguments} == arguments
+        assert (await client.tool("gate", copied)).text == "went ahead"
 
 
 async def test_newest_answers_alone_finish_a_call_with_two_questions(round_adapter: Adapter) -> None:
@@ -238,14 +257,13 @@ async def test_state_of_other_arguments_another_tool_or_another_principal_is_ref
         RawClient(url, round_adapter, headers={"X-Principal": "ada"}) as client,
     ):
         questions = questions_of(client, await client.tool("gate", {"note": "a"}))
-        code = round_adapter.error_codes["invalid_params"]
         elsewhere = await again(client, "other", {"go": ACCEPT}, questions.state, {"note": "a"})
-        assert elsewhere.error["code"] == code
+        check_refused(elsewhere, round_adapter)
         changed = await again(client, "gate", {"go": ACCEPT}, questions.state, {"note": "b"})
-        assert changed.error["code"] == code
+        check_refused(changed, round_adapter)
         async with RawClient(url, round_adapter, headers={"X-Principal": "eve"}) as eve:
             stolen = await again(eve, "gate", {"go": ACCEPT}, questions.state, {"note": "a"})
-            assert stolen.error["code"] == code
+            check_refused(stolen, round_adapter)
         done = await again(client, "gate", {"go": ACCEPT}, questions.state, {"note": "a"})
         assert done.text == "went ahead"
 
@@ -258,7 +276,7 @@ async def test_tampered_and_invented_state_is_refused(round_adapter: Adapter) ->
         changed = state[:middle] + ("A" if state[middle] != "A" else "B") + state[middle + 1 :]
         for wrong in (changed, state[:-4], "ATTACKER", "", "é"):
             reply = await again(client, "gate", {"go": ACCEPT}, wrong)
-            assert reply.error["code"] == round_adapter.error_codes["invalid_params"], wrong
+            check_refused(reply, round_adapter)
 
 
 async def test_expired_state_is_refused(round_adapter: Adapter) -> None:
@@ -267,7 +285,7 @@ async def test_expired_state_is_refused(round_adapter: Adapter) -> None:
         questions = questions_of(client, await client.tool("gate"))
         await asyncio.sleep(0.1)
         reply = await again(client, "gate", {"go": ACCEPT}, questions.state)
-        assert reply.error["code"] == round_adapter.error_codes["invalid_params"]
+        check_refused(reply, round_adapter)
 
 
 @pytest.mark.parametrize(("seconds", "finishes"), [(59.0, True), (60.0, False), (61.0, False)])
@@ -284,7 +302,7 @@ async def test_what_can_be_finished_once_goes_when_its_time_is_over(
         if finishes:
             assert reply.text == "destroyed True"
         else:
-            assert reply.error["code"] == round_adapter.error_codes["invalid_params"]
+            check_refused(reply, round_adapter)
 
 
 async def test_a_round_trip_started_on_one_server_finishes_on_another_with_the_same_key(

@@ -213,14 +213,14 @@ class Adapter:
         """
         return {"jsonrpc": "2.0", "id": identifier, **self.encode_question(question)}
 
-    def questions_result(self, questions: Mapping[str, JsonObject], state: str) -> JsonObject:
+    def questions_result(self, questions: Mapping[str, JsonObject], state: str, params: JsonObject) -> JsonObject:
         """What result says that answers are needed first?
 
         An ordinary tool result whose text shows the call that finishes it, repeated in `_meta` for programs.
 
         policy: seed: the call did not fail, it is unfinished; a model reads the text, a program the meta.
         """
-        return contract.questions_as_text(questions, state)
+        return contract.questions_as_text(questions, state, params.get("arguments", {}))
 
     def read_answers(self, params: JsonObject) -> contract.Answered:
         """Where do answers and echoed state stand in the params of a request?

@@ -215,7 +215,7 @@ class Adapter:
         """
         return {"jsonrpc": "2.0", "id": identifier, **self.encode_question(question)}
 
-    def questions_result(self, questions: Mapping[str, JsonObject], state: str) -> JsonObject:
+    def questions_result(self, questions: Mapping[str, JsonObject], state: str, params: JsonObject) -> JsonObject:
         """What result says that answers are needed first?
 
         None; the question was pushed.

@@ -224,7 +224,7 @@ class Adapter:
         """
         raise contract.CannotAsk("this revision has no request by which a server asks")
 
-    def questions_result(self, questions: Mapping[str, JsonObject], state: str) -> JsonObject:
+    def questions_result(self, questions: Mapping[str, JsonObject], state: str, params: JsonObject) -> JsonObject:
         """What result says that answers are needed first?
 
         A result of its own type with the questions and a state to echo.

@@ -296,7 +296,7 @@ class Conversation:
         elif isinstance(outcome, Failure):
             return refusal(self.adapter, {"id": request.identifier}, outcome.error)
         else:
-            asking = self.adapter.questions_result(outcome.questions, outcome.state)
+            asking = self.adapter.questions_result(outcome.questions, outcome.state, outcome.params)
             result = self.adapter.signed_result(asking, request.signature)
         return Response(result_message(request.identifier, to_json(result)))
 

@@ -31,10 +31,12 @@ class Questions(NamedTuple):
     Attributes:
         questions: requests without ids, in canonical form, by key.
         state: what is to come back with the answers.
+        params: the params of the request that ends in them, without anything that belongs to asking.
     """
 
     questions: Mapping[str, JsonObject]
     state: str
+    params: JsonObject
 
 
 class Failure(NamedTuple):

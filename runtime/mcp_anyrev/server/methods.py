@@ -15,6 +15,7 @@ from mcp_contract import InvalidParams, JsonObject, ProtocolError
 from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
 from mcp_anyrev.declaring.around import Invocation, surrounded
 from mcp_anyrev.declaring.kinds import Kind, Use
+from mcp_anyrev.errors import ToolError
 from mcp_anyrev.server.asking.asking import refuse_undeclared
 from mcp_anyrev.server.asking.capabilities import undeclared
 from mcp_anyrev.server.offers import filled
@@ -115,7 +116,10 @@ class Methods:
             return filled(conversation.adapter, request.method, result)
 
         if part is not None and part.takes_exchange:
-            return await self._attempts.run(request, use.target or "", run, asks=part.asks, once=use.once)
+            try:
+                return await self._attempts.run(request, use.target or "", run, asks=part.asks, once=use.once)
+            except ToolError as error:  # it could not be taken up again
+                return Result(use.answer_to(error))
         return Result(await run(request.params, None))
 
 

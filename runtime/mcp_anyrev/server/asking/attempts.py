@@ -76,6 +76,7 @@ class Attempts:
 
         Raises:
             InvalidParams: the echoed state is not of this call, or is used up.
+            ToolError: the same, where it is an argument like others.
             ProtocolError: the work ended in an error.
         """
         conversation, params = request.conversation, request.params
@@ -101,7 +102,7 @@ class Attempts:
             if ends and (questions or way is Way.RESULT):
                 break
             await asyncio.sleep(next(pauses))
-        return Questions(questions, await keeper.save(unfinished, purpose, once, conversation.owner))
+        return Questions(questions, await keeper.save(unfinished, purpose, once, conversation.owner), own)
 
     @cached_property
     def _sealed(self) -> SealedKeeper:

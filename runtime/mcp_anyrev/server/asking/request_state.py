@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from mcp_contract import InvalidParams, Json, JsonObject
+from mcp_contract.questions import ANSWERS_ARGUMENT, STATE_ARGUMENT
 from pydantic_core import from_json, to_json
 
+from mcp_anyrev.errors import ToolError
 from mcp_anyrev.server.asking.sealing import Seal, SealBroken
 from mcp_anyrev.storage.keys import key
 
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from mcp_anyrev.storage.protocols import SessionStore
 
 _KIND = "unfinished"
+_REFUSAL = (
+    f"{STATE_ARGUMENT} is not of this call, too old, or used up; call the tool again, with the same arguments, but without"
+    f" {ANSWERS_ARGUMENT} and {STATE_ARGUMENT}"
+)
 
 
 def purpose_of(server: str, principal: str | None, method: str, target: str, arguments: Json) -> bytes:
@@ -86,6 +92,7 @@ class Keeper(Protocol):
 
         Raises:
             InvalidParams: it is not what `save` gave for this purpose, its time is over, or it has been used.
+            ToolError: the same, where a model has copied it and can be told how to go on.
         """
         ...
 
@@ -146,13 +153,13 @@ class StoredKeeper:
         try:
             under = key(_KIND, echoed)
         except ValueError:
-            raise _refusal() from None
+            raise ToolError(_REFUSAL) from None
         stored = await self._store.get(under)
         kept = None if stored is None else from_json(stored.value)
         if kept is None or kept["purpose"] != purpose.hex():  # looked at first: a stranger must not use it up
-            raise _refusal()
+            raise ToolError(_REFUSAL)
         if once and await self._store.consume(under) is None:
-            raise _refusal()
+            raise ToolError(_REFUSAL)
         return Unfinished.from_json(kept["unfinished"])
 
 
