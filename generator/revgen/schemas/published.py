@@ -7,6 +7,7 @@ was mended upstream, and the correction has had its day. One with `review` waits
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import pathlib
 from collections.abc import Iterable
@@ -122,13 +123,18 @@ def load_schema(root: pathlib.Path, revision: Revision, problems: Problems) -> S
     already = len(problems.found)
     schema = read_json(content, path, problems)
     if len(problems.found) == already:
-        for pointer, message in _complaints(schema, revision.version):
+        for pointer, message in _complaints(content, revision.version):
             problems.add(place_in(content.decode("utf-8"), path, pointer), message)
     return schema if len(problems.found) == already else None
 
 
-def _complaints(schema: Any, version: str) -> list[tuple[str, str]]:
-    """Why something is no schema in normal form whose methods can be told apart: pointers into it, and what is wrong there."""
+@functools.lru_cache(maxsize=64)  # most commands read the schemas again, before and after they change something else
+def _complaints(content: bytes, version: str) -> tuple[tuple[str, str], ...]:
+    """Why JSON is no schema in normal form whose methods can be told apart: pointers into it, and what is wrong there."""
+    return tuple(_complaints_about(json.loads(content), version))
+
+
+def _complaints_about(schema: Any, version: str) -> list[tuple[str, str]]:
     advice = f"'revgen import {version} FILE' writes one"
     if not isinstance(schema, dict) or not {"$defs", "$schema", PUBLISHED} <= schema.keys():
         return [("", f"not a schema in normal form; {advice}")]
@@ -180,10 +186,14 @@ def corrected(schema: Schema, corrections: Iterable[Correction], problems: Probl
         problems: receives a pointer that leads nowhere, an expectation that does not hold, and a result that is not in
             normal form; such a correction is not made.
     """
+    corrections = tuple(corrections)
     out = copy.deepcopy(schema)
+    if all(_made(out, correction, Problems()) for correction in corrections) and (not corrections or _is_normal(out)):
+        return out
+    out = copy.deepcopy(schema)  # one at a time says which is wrong
     for correction in corrections:
         candidate = copy.deepcopy(out)
-        if _made(candidate, correction, problems):
+        if _made(candidate, correction, problems) and _stays_normal(candidate, correction, problems):
             out = candidate
     return out
 
@@ -204,10 +214,10 @@ def _made(schema: Schema, correction: Correction, problems: Problems) -> bool:
         problems.add(correction.place_of("pointer"), f"pointer '{correction.pointer}': {what}")
         return False
     (key,) = keys(f"/{last}")
-    return _replaced(schema, holder, int(key) if isinstance(holder, list) else key, correction, problems)
+    return _replaced(holder, int(key) if isinstance(holder, list) else key, correction, problems)
 
 
-def _replaced(schema: Schema, node: Any, key: Any, correction: Correction, problems: Problems) -> bool:
+def _replaced(node: Any, key: Any, correction: Correction, problems: Problems) -> bool:
     found = node[key]
     if not _same(found, correction.expected):
         advice = (
@@ -220,7 +230,19 @@ def _replaced(schema: Schema, node: Any, key: Any, correction: Correction, probl
             f"'{correction.pointer}' is {json.dumps(found)}, but {json.dumps(correction.expected)} was expected; {advice}",
         )
         return False
-    node[key] = correction.value
+    node[key] = copy.deepcopy(correction.value)
+    return True
+
+
+def _is_normal(schema: Schema) -> bool:
+    try:
+        return _same(normalise(schema).schema, schema)
+    except CannotNormalise:
+        return False
+
+
+def _stays_normal(schema: Schema, correction: Correction, problems: Problems) -> bool:
+    """Is a schema in normal form after a correction? A problem, where it is not."""
     try:
         normal = _same(normalise(schema).schema, schema)
     except CannotNormalise as error:
