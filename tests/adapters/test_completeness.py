@@ -146,7 +146,7 @@ def concerns_without_vectors(areas: tuple[Area, ...], revision: str) -> list[str
             concern.kind, f"calls of {concern.signature} that tell {', '.join(concern.choices)} apart"
         )
         vectors = found.get(name)
-        if vectors is None:
+        if vectors is None or (concern.kind == vectors.kind == "choice" and not vectors.calls):
             complaints.append(f"{path}: no vectors for '{name}'; wanted: {wanted}")
         elif vectors.kind != concern.kind:
             complaints.append(f"{path}: '{name}' has the vectors of a {vectors.kind}; it is a {concern.kind}")

@@ -10,6 +10,7 @@ import collections
 import dataclasses
 import json
 import pathlib
+import re
 import shutil
 from typing import Any
 
@@ -130,3 +131,33 @@ def test_an_adapter_that_judges_otherwise_is_caught(messages: list[MessageVector
         except Wrong:
             caught += 1
     assert caught > 100
+
+
+def test_a_concern_that_came_with_a_revision_gets_vectors_in_all(
+    specification: Specification, tmp_path: pathlib.Path
+) -> None:
+    """As if nobody had asked two of the concerns of one area before."""
+    shutil.copytree(ROOT / "tests/vectors", tmp_path / "tests/vectors", ignore=shutil.ignore_patterns(NEW))
+    area = next(area for area in specification.areas if {one.kind for one in area.concerns} >= {"value", "choice"})
+    value = next(one for one in area.concerns if one.kind == "value")
+    choice = next(one for one in area.concerns if one.kind == "choice")
+    files = {
+        one: tmp_path / f"tests/vectors/{one}/concerns/{area.name}.yaml" for one in specification.versions if one != NEW
+    }
+    for file in files.values():
+        blocks = file.read_text("utf-8").split("\n\n")
+        heads = [re.match(r"(?:#.*\n)*([a-z_]+):", block) for block in blocks]
+        gone, kept = "", []
+        for head, block in zip(heads, blocks, strict=True):
+            gone = (head[1] if head else gone) if head else gone
+            if gone not in (value.name, choice.name):
+                kept.append(block)
+        file.write_text("\n\n".join(kept).rstrip("\n") + "\n", "utf-8")
+    made = scaffold(dataclasses.replace(specification, root=tmp_path), NEW, OLD)
+    for one in (*files, NEW):
+        path = f"tests/vectors/{one}/concerns/{area.name}.yaml"
+        found = read_concerns(made.texts[path], one, area.name, path)
+        assert found[value.name].constant == value.answers[one].value
+        assert found[choice.name].calls == ()
+        assert f"{choice.name} of {one}" in made.without_calls
+        assert one == NEW or made.elsewhere[path] == 2

@@ -23,6 +23,19 @@ def thing(required: list[str] | None = None, /, **members: Any) -> dict[str, Any
     return {"type": "object", "properties": members} | ({"required": required} if required else {})
 
 
+def many(shape: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": shape}
+
+
+def one_of(*values: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(values)}
+
+
+def kind(name: str) -> dict[str, Any]:
+    """A member of a union."""
+    return thing(["type"], type={"const": name, "type": "string"})
+
+
 def listed(*texts: str) -> tuple[Pattern, ...]:
     return tuple(Pattern(text, Place("specs/canonical.yaml", 2, column)) for column, text in enumerate(texts, 5))
 
@@ -168,6 +181,54 @@ def test_conflicts_name_type_member_shapes_and_revisions() -> None:
         "list it under 'plain: members' to pass it as it is",
         "specs/canonical.yaml:1:1: no rule settles 'Tool.size': number in r3, but string in r1, r2; "
         "list it under 'plain: members' to pass it as it is",
+    ]
+
+
+def test_a_type_that_came_where_another_went_is_one_conflict_with_a_move_as_its_remedy() -> None:
+    old = {"A": thing(hint=reference("Old")), "B": thing(hint=many(reference("Old"))), "Old": thing(x=TEXT)}
+    new = {"A": thing(hint=reference("New")), "B": thing(hint=many(reference("New"))), "New": thing(x=TEXT, y=TEXT)}
+    _, problems = attempt(old, new)
+    assert problems == [
+        "specs/canonical.yaml:1:1: no rule settles 'A.hint' (B.hint as well): 'New' in r2, but 'Old' in r1; if that is one type under two "
+        "names, list {name: what changed, from: Old, to: New} under 'moves', else list them under 'plain: members' to pass them as they are"
+    ]
+    # Two types that a revision has side by side are two.
+    both = {**new, "Old": thing(x=TEXT), "C": thing(hint=reference("Old"))}
+    _, problems = attempt(old, both)
+    assert problems[0].endswith(
+        "no rule settles 'A.hint': New in r2, but Old in r1; list it under 'plain: members' to pass it as it is"
+    )
+
+
+def test_a_leaf_that_is_plain_without_need_is_remarked() -> None:
+    by = Rules(TOP, plain_members=listed("Icon.theme", "Tool.schema", "Tool.size"))
+    old = {"Icon": thing(theme=one_of("dark")), "Tool": thing(schema=thing(a=TEXT), size=TEXT)}
+    new = {
+        "Icon": thing(theme=one_of("dark", "sepia")),
+        "Tool": thing(schema=thing(a=TEXT, b=TEXT), size={"type": "number"}),
+    }
+    _, problems = attempt(old, new, by=by)
+    assert problems == [
+        "specs/canonical.yaml:2:5: 'Icon.theme' is plain in every revision, although what they say of it can be united; take this out"
+    ]
+
+
+def test_what_a_draft_takes_and_no_final_revision_is_remarked() -> None:
+    final = {
+        "Block": {"anyOf": [reference("A"), reference("B")]},
+        "A": kind("a"),
+        "B": kind("b"),
+        "Use": thing(it=reference("A")),
+    }
+    draft = final | {"Block": {"anyOf": [*map(reference, "ABC")]}, "C": kind("c")}
+    problems = Problems()
+    schemas = {name: {"$defs": one, "x-published": list(one)} for name, one in (("r1", final), ("r2", draft))}
+    found = merge(schemas, NONE, problems, ["r2"])["$defs"]
+    assert found == {**final, "C": kind("c")}
+    assert problems.found == []
+    assert [str(remark) for remark in problems.remarks] == [
+        "specs/canonical.yaml:1:1: 'C' is in the vocabulary, and no member of 'Block' before the draft that has it there is final: what the "
+        "newest final revision says stays"
     ]
 
 

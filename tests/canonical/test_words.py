@@ -18,7 +18,7 @@ PLACE = Place("specs/canonical.yaml", 1, 1)
 
 
 def words_of(root: pathlib.Path, text: str) -> tuple[Words, Problems]:
-    (root / "specs").mkdir()
+    (root / "specs").mkdir(exist_ok=True)
     (root / "specs/words.yaml").write_text(text, "utf-8")
     problems = Problems()
     return load_words(root, problems), problems
@@ -67,7 +67,7 @@ def test_what_has_no_words_and_words_of_nothing_are_remarks(tmp_path: pathlib.Pa
         tmp_path,
         "members: {weight: W., date: D.}\ntypes:\n  Letter:\n    members: {date: D., sent: S.}\n  Parcel: {is: P.}\n",
     )
-    complain_about_words(words, {"Letter": {"properties": {"date": TEXT, "stamp": TEXT}}, "Stamp": TEXT}, problems)
+    complain_about_words(words, {"Letter": {"properties": {"date": TEXT, "stamp": TEXT}}, "Stamp": TEXT}, (), problems)
     assert problems.found == []
     assert sorted(map(str, problems.remarks)) == [
         "specs/words.yaml:1:19: no type has a member 'weight' without words of its own",
@@ -82,10 +82,23 @@ def test_what_has_no_words_and_words_of_nothing_are_remarks(tmp_path: pathlib.Pa
 
 def test_without_the_file_there_is_one_remark(tmp_path: pathlib.Path) -> None:
     problems = Problems()
-    complain_about_words(load_words(tmp_path, problems), {"Letter": TEXT}, problems)
+    complain_about_words(load_words(tmp_path, problems), {"Letter": TEXT}, (), problems)
     assert [str(remark) for remark in problems.remarks] == [
         "specs/words.yaml:1:1: there is no such file, so types and members have no words"
     ]
+
+
+def test_words_follow_a_move_and_their_entry_is_to_be_renamed(tmp_path: pathlib.Path) -> None:
+    words, problems = words_of(tmp_path, "types:\n  Letter: {is: L., members: {date: D.}}\n")
+    moves = (Move("letters are called mail", "Letter", "Mail", Place("specs/canonical.yaml", 4, 5)),)
+    following = words.following(moves)
+    assert (following.of_type("Mail"), following.of_member("Mail", "date")) == ("L.", "D.")
+    complain_about_words(following, {"Mail": {"properties": {"date": TEXT}}}, moves, problems)
+    assert [str(remark) for remark in problems.remarks] == [
+        "specs/words.yaml:2:3: 'Letter' is no type of the canonical vocabulary; it is called 'Mail' there since a move, so call this entry so"
+    ]
+    renamed, _ = words_of(tmp_path, "types:\n  Mail: {is: M.}\n  Letter: {is: L.}\n")
+    assert renamed.following(moves).of_type("Mail") == "M."
 
 
 def members(**properties: Any) -> dict[str, Any]:

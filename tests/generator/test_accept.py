@@ -236,8 +236,8 @@ def test_calls_that_nobody_has_are_scaffolded_empty_and_not_accepted(marked_toy:
     file.write_text("direction: both ways\nvectors: []\n", "utf-8")
     result = marked_toy.run("vectors", NEW, "--like", OLD)
     assert result.exit_code == 0, result.output
-    assert "without any calls to take over, which are to be written: sealed" in result.stdout.splitlines()
+    assert "without any calls to take over, which are to be written: sealed of 2003-03-03" in result.stdout.splitlines()
     result = marked_toy.run("accept", "sealed", "--yes")
     assert result.exit_code == 1
     assert f"{VECTORS}/concerns/letters.yaml:" in result.stderr
-    assert ": 'calls' is empty; allowed: a list, with one item at least" in result.stderr
+    assert ": 'calls' is an empty list; allowed: a list, with one item at least" in result.stderr

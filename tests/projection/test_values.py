@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mcp_contract.members import NotSendable
 from revgen.canonical.merge import merge
 from revgen.canonical.rules import Rules
-from revgen.projection.compare import Answers, Projection, compare
+from revgen.projection.compare import Answers, Projection, compare, complain
 from revgen.projection.values import lacking
 from revgen.reading.located import Place, Problems
 from revgen.schemas.methods import Root
@@ -236,6 +236,42 @@ COMPLAINTS = [
         "specs/canonical.yaml",
     ),
 ]
+
+
+def complained(new: Schema, old: Schema, root: str, drafts: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Faults and remarks where `old` is held against a vocabulary that is `new`."""
+    schemas = [{"$defs": one, "x-published": list(one)} for one in (new, old)]
+    projection = compare(schemas[0], schemas[1], [Root(root, root)], Answers())
+    problems = Problems()
+    complain({"r1": projection}, Rules(Place("specs/canonical.yaml", 1, 1)), problems, drafts)
+    return [str(one) for one in problems.found], [str(one) for one in problems.remarks]
+
+
+def test_members_that_are_alike_are_one_complaint_with_a_pattern() -> None:
+    def both(*values: str) -> Schema:
+        kinds = {name: thing(scope=one_of(*values, type="string")) for name in ("One", "Two", "Three")}
+        return {"All": thing(**{name.lower(): reference(name) for name in kinds}), **kinds}
+
+    found, _ = complained(both("a", "b"), both("a"), "All")
+    assert found == [
+        "specs/canonical.yaml:1:1: '*.scope' may be \"b\", which is not taken (of One, Three, Two) in r1; say what is sent with a concern "
+        "that has 'replaces: One.scope', and for each of the others, or list \"*.scope\" under 'hints: members' in specs/canonical.yaml to "
+        "leave such a value out, or list \"*.scope\" under 'refused: members' in specs/canonical.yaml to make it an error"
+    ]
+
+
+def test_what_only_a_draft_may_say_is_a_remark() -> None:
+    final, draft = {"Thing": thing(it=TEXT)}, {"Thing": thing(it={"type": ["string", "integer"]})}
+    assert complained(final, draft, "Thing")[1] == []
+    assert complained(final, draft, "Thing", ["r1"]) == (
+        [],
+        [
+            "specs/canonical.yaml:1:1: 'Thing.it' may be an integer, which the canonical vocabulary does not take, in r1; what the newest "
+            "final revision says stays, so that is not read from a draft, and goes in when it becomes final"
+        ],
+    )
+    # What a draft does not take is asked for as of any revision.
+    assert len(complained(draft, final, "Thing", ["r1"])[0]) == 1
 
 
 @pytest.mark.parametrize(("ours", "theirs", "complaint"), COMPLAINTS)

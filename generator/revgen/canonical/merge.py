@@ -7,12 +7,13 @@ nor `specs/canonical.yaml` settles is a complaint, never a guess.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..reading.located import Place, Problems
 from ..schemas.references import reference, referred
-from ..schemas.shapes import Definitions, Node, is_object, published_names, references, resolved
+from ..schemas.shapes import Definitions, Node, is_object, json_types, published_names, references, resolved
 from .rules import Pattern, Rules
 from .union import Clash, united
 
@@ -62,11 +63,26 @@ def _with_added(whole: dict[str, Any], added: Mapping[str, Any], rules: Rules, p
         more = added[_DEFINITION_KEY].get(name, {}).get("properties", {}) if properties else {}
         members = {member: shape for member, shape in more.items() if member not in properties}
         types[name] = {**node, "properties": {**properties, **members}} if members else node
+        _remark_kinds(name, node, added[_DEFINITION_KEY].get(name, {}), rules, problems)
     for name, node in types.items():
         for inner in sorted({*references(node)} - types.keys()):
             problems.add(rules.place, f"'{inner}' is left out, but '{name}' is kept and refers to it")
     out: dict[str, Any] = _sorted({_DEFINITION_KEY: types})
     return out
+
+
+def _remark_kinds(name: str, final: Node, wider: Node, rules: Rules, problems: Problems) -> None:
+    """Remark the types that a draft takes in a place of the vocabulary, and that are not taken there before it is final."""
+    before = {"": {key: node for key, node in final.items() if key != "properties"}, **final.get("properties", {})}
+    after = {"": {key: node for key, node in wider.items() if key != "properties"}, **wider.get("properties", {})}
+    for member in before.keys() & after.keys():
+        place = f"{name}.{member}" if member else name
+        for kind in sorted({*references(after[member])} - {*references(before[member])}):
+            problems.remark(
+                rules.place,
+                f"'{kind}' is in the vocabulary, and no member of '{place}' before the draft that has it there is final: what the "
+                "newest final revision says stays",
+            )
 
 
 def published_aliases(schema: Mapping[str, Any], rules: Rules) -> dict[str, str]:
@@ -102,6 +118,10 @@ class _Merger:
         self.borrowed: dict[str, dict[str, Node]] = {}
         self.merged: dict[str, dict[str, Any]] = {}
         self.conflicts: list[tuple[str, str]] = []  # places, and what is said of each
+        self.renamed: dict[
+            tuple[str, str], list[str]
+        ] = {}  # types that seem one under two names, and the places that say so
+        self.needless: dict[Place, str] = {}  # rules that make plain what needs no rule
 
     def run(self) -> dict[str, Any]:
         while self._find_names_by_place():
@@ -111,6 +131,7 @@ class _Merger:
         self.merged = {name: self._rewritten(*next(self._contributions(name))) for name in names}
         self.merged = {name: self._definition(name) for name in names}
         self.conflicts.clear()
+        self.renamed.clear()
         everything = {name: self._definition(name) for name in names}
         kept = self._reachable({name: self._without_wire(name, node) for name, node in everything.items()})
         self._complain_about_conflicts(kept)
@@ -217,7 +238,19 @@ class _Merger:
         free = self._free(shape for _, shape in shapes)
         if any(shape != free for _, shape in shapes):
             self.used.update(pattern.place for pattern in plain)
+        if [pattern.text for pattern in plain] == [place] and self._are_leaves_alike([shape for _, shape in shapes]):
+            self.needless[plain[0].place] = place
         return free
+
+    def _are_leaves_alike(self, shapes: Sequence[Node]) -> bool:
+        """Whether no rule is needed to unite these shapes, and no object or list among them is an application's own."""
+        if any({"array", "object"} & set(json_types(resolved(shape, self.merged))) for shape in shapes):
+            return False
+        try:
+            functools.reduce(lambda newer, older: united(newer, older, self.merged), shapes)
+        except Clash:
+            return False
+        return True
 
     def _free(self, shapes: Iterable[Node]) -> dict[str, Any]:
         return {"type": "object"} if all(is_object(shape, self.merged) for shape in shapes) else {}
@@ -238,7 +271,16 @@ class _Merger:
             revisions = {revision for revision, known in shapes if known == shape} or {shapes[0][0]}
             both.append(f"{words} in {', '.join(sorted(revisions))}")
         remedy = f"list it under 'plain: {'members' if '.' in place else 'types'}' to pass it as it is"
+        if clash.types is not None and self._is_renamed(*clash.types):
+            self.renamed.setdefault(clash.types, []).append(place)
+            return
         self.conflicts.append((place, f"no rule settles '{place}': {both[0]}, but {both[1]}; {remedy}"))
+
+    def _is_renamed(self, newer: str, older: str) -> bool:
+        """Whether no revision has both types, and both are objects: one came where the other went."""
+        return all(is_object(reference(name), self.merged) for name in (newer, older)) and not any(
+            newer in self._published(revision) and older in self._published(revision) for revision in self.schemas
+        )
 
     def _rewritten(self, revision: str, node: Any) -> Any:
         """A node with canonical names, and with plain types in place."""
@@ -314,6 +356,22 @@ class _Merger:
             if place.partition(".")[0] in kept:
                 self.unsettled.add(place)
                 self.problems.add(self.rules.place, conflict)
+        for (newer, older), places in self.renamed.items():
+            known = [place for place in places if place.partition(".")[0] in kept]
+            self.unsettled.update(known)
+            if known:
+                also = f" ({', '.join(known[1:])} as well)" if known[1:] else ""
+                self.problems.add(
+                    self.rules.places.get("moves", self.rules.place),
+                    f"no rule settles '{known[0]}'{also}: '{newer}' in {self._last(newer)}, but '{older}' in {self._last(older)}; if that is "
+                    f"one type under two names, list {{name: what changed, from: {older}, to: {newer}}} under 'moves', else list "
+                    f"{'them' if known[1:] else 'it'} under 'plain: members' to pass {'them as they are' if known[1:] else 'it as it is'}",
+                )
+
+    def _last(self, name: str) -> str:
+        """The newest revision that has a type."""
+        having: list[str] = [revision for revision in self.schemas if name in self._published(revision)]
+        return having[0]
 
     def _complain_about_missing(self, kept: dict[str, dict[str, Any]]) -> None:
         for name, definition in kept.items():
@@ -332,6 +390,11 @@ class _Merger:
             for pattern in patterns:
                 if pattern.place not in self.used:
                     self.problems.remark(pattern.place, f"'{pattern.text}' {verb}")
+        for place, member in self.needless.items():
+            self.problems.remark(
+                place,
+                f"'{member}' is plain in every revision, although what they say of it can be united; take this out",
+            )
 
 
 def _sorted(value: Any) -> Any:

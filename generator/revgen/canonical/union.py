@@ -30,9 +30,11 @@ _STATES = frozenset(
 
 
 class Clash(Exception):
-    """Two shapes have nothing in common. `newer` and `older` are the parts that clash, in a few words."""
+    """Two shapes have nothing in common. `newer` and `older` are the parts that clash, in a few words; `types` their names, where both have one."""
 
     def __init__(self, newer: Node, older: Node) -> None:
+        names = referred(newer), referred(older)
+        self.types = None if None in names else (str(names[0]), str(names[1]))
         self.newer = shown(newer)
         self.older = shown(older)
         super().__init__(f"{self.newer} and {self.older}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import pydantic
@@ -14,6 +15,7 @@ import pydantic
 from ..reading.located import Place, Problems, Scalar, load
 from ..reading.models import Part, Text, not_allowed, read
 from ..schemas.shapes import Definitions
+from .rules import Move
 
 PATH = "specs/words.yaml"
 
@@ -68,6 +70,15 @@ class Words(Part):
         """Whether there is such a file."""
         return self._place is not None
 
+    def following(self, moves: Iterable[Move]) -> Words:
+        """These words, also under the name that a type got by a move, as long as it has none of its own."""
+        moved = {
+            move.canonical: self.types[move.published]
+            for move in moves
+            if move.canonical not in self.types and move.published in self.types
+        }
+        return self.model_copy(update={"types": {**self.types, **moved}}) if moved else self
+
     def of_type(self, name: str) -> str:
         """The words of a type; empty where it has none."""
         known = self.types.get(name)
@@ -92,12 +103,13 @@ def load_words(root: pathlib.Path, problems: Problems) -> Words:
     return read(Words, load(root, PATH, problems), problems) or Words()
 
 
-def complain_about_words(words: Words, canonical: Definitions, problems: Problems) -> None:
+def complain_about_words(words: Words, canonical: Definitions, moves: Iterable[Move], problems: Problems) -> None:
     """Remark what has no words, and words that nothing has.
 
     Args:
         words: what the file says.
         canonical: the definitions of the canonical vocabulary.
+        moves: types under other names; words that stand under the old one follow, and are to be renamed.
         problems: receives the remarks, at their places.
     """
     if not words.is_there:
@@ -124,7 +136,11 @@ def complain_about_words(words: Words, canonical: Definitions, problems: Problem
                 )
     for name, unknown in words.types.items():
         if name not in canonical:
-            problems.remark(unknown.place, f"'{name}' is no type of the canonical vocabulary")
+            called = next((move.canonical for move in moves if move.published == name), "")
+            instead = (
+                f"; it is called '{called}' there since a move, so call this entry so" if called in canonical else ""
+            )
+            problems.remark(unknown.place, f"'{name}' is no type of the canonical vocabulary{instead}")
     for member, line in words.members.items():
         if member not in used:
             problems.remark(line.place, f"no type has a member '{member}' without words of its own")

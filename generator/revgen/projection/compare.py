@@ -8,7 +8,8 @@ were validated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..canonical.rules import Rules
@@ -48,22 +49,62 @@ def compare(
     return named(walk, calls)
 
 
-def complain(projections: Mapping[str, Projection], rules: Rules, problems: Problems) -> None:
-    """Report every answer that is missing, once for all revisions that need it.
+def complain(
+    projections: Mapping[str, Projection], rules: Rules, problems: Problems, drafts: Collection[str] = ()
+) -> None:
+    """Report every answer that is missing, once for all revisions that need it and for all members that are alike.
 
     Args:
         projections: those of all revisions, by name.
         rules: what `canonical.yaml` says.
         problems: receives one fault for each, at the section of that file which has to do with it.
+        drafts: those of the revisions that are none yet. That one has more values than the vocabulary is a remark.
     """
     needed: dict[Complaint, list[str]] = {}
     for revision, projection in projections.items():
         for complaint in projection.complaints:
             needed.setdefault(complaint, []).append(revision)
-    for complaint, revisions in needed.items():
-        remedy = f"; {complaint.remedy}" if complaint.remedy else ""
+    for what, complaint, revisions in _gathered(needed):
         place = rules.places.get(complaint.section, rules.place)
-        problems.add(place, f"{complaint.what} in {', '.join(revisions)}{remedy}")
+        finals = [revision for revision in revisions if not (complaint.reading and revision in drafts)]
+        if finals:
+            remedy = f"; {complaint.remedy}" if complaint.remedy else ""
+            problems.add(place, f"{what} in {', '.join(finals)}{remedy}")
+        else:
+            problems.remark(
+                place,
+                f"{what} in {', '.join(revisions)}; what the newest final revision says stays, so that is not read from a "
+                "draft, and goes in when it becomes final",
+            )
+
+
+_ALIKE = 3
+"""So many types with the same member are one matter."""
+
+
+def _gathered(needed: Mapping[Complaint, list[str]]) -> Iterator[tuple[str, Complaint, list[str]]]:
+    """Complaints with their words and revisions; one that is the same for a member of several types, once for all of them."""
+    alike: dict[tuple[str, ...], list[Complaint]] = {}
+    for complaint, revisions in needed.items():
+        member = f"*.{complaint.member.rpartition('.')[2]}" if complaint.member else ""
+        same = [
+            words.replace(complaint.member, member) if member else words for words in (complaint.what, complaint.remedy)
+        ]
+        key = (member, *same, str(complaint.reading), *revisions) if member else (repr(complaint),)
+        alike.setdefault(key, []).append(complaint)
+    for key, complaints in alike.items():
+        first = complaints[0]
+        revisions = needed[first]
+        if len(complaints) < _ALIKE:
+            yield from ((complaint.what, complaint, needed[complaint]) for complaint in complaints)
+            continue
+        owners = ", ".join(complaint.member.rpartition(".")[0] for complaint in complaints)
+        remedy = (
+            key[2]
+            .replace("list it under", f'list "{key[0]}" under')
+            .replace(f"'replaces: {key[0]}'", f"'replaces: {first.member}', and for each of the others")
+        )
+        yield f"{key[1]} (of {owners})", dataclasses.replace(first, remedy=remedy), revisions
 
 
 def complain_about_unused(projections: Iterable[Projection], rules: Rules, problems: Problems) -> None:

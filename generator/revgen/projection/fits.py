@@ -162,7 +162,9 @@ class Fitting:
             remedies.append(f"list it under 'hints: members' in {RULES} to leave such a value out")
         remedies.append(f"list it under 'refused: members' in {RULES} to make it an error")
         self.complaints.append(
-            Complaint(f"'{place}' may be {_alternatives(words)}, which is not taken", "hints", ", or ".join(remedies))
+            Complaint(
+                f"'{place}' may be {_alternatives(words)}, which is not taken", "hints", ", or ".join(remedies), place
+            )
         )
 
     def _complain_about_reading(self, place: str, ours: Node, theirs: Node) -> None:
@@ -173,6 +175,8 @@ class Fitting:
                     f"'{place}' may be {_alternatives(words)}, which the canonical vocabulary does not take,",
                     "plain",
                     f"list it under 'plain: members' in {RULES}",
+                    place,
+                    reading=True,
                 )
             )
 

@@ -209,12 +209,19 @@ class UnionFunction:
 class Complaint:
     """An answer that is missing: what is the matter, where it is so, and what can be done about it.
 
-    `section` is that of `canonical.yaml` which has to do with it.
+    Attributes:
+        what: the matter, in words.
+        section: that of `canonical.yaml` which has to do with it.
+        remedy: what can be done.
+        member: the member (`Type.member`) whose values are meant; `what` begins with it, and other types may have one just like it.
+        reading: it is the revision that has more values than the vocabulary, which ends nothing while the revision is a draft.
     """
 
     what: str
     section: str
     remedy: str = ""
+    member: str = ""
+    reading: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

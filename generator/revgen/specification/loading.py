@@ -97,7 +97,8 @@ def load_specification(root: pathlib.Path) -> Specification:
         check_rule_names(schemas, rules, removed, of_vocabulary)
         complain_about_renames(schemas, rules, canonical["$defs"], of_vocabulary)
         if not of_words.found:
-            complain_about_words(words, canonical["$defs"], of_both)
+            words = words.following(rules.moves)
+            complain_about_words(words, canonical["$defs"], rules.moves, of_both)
     environment = make_environment(root)
     members: frozenset[str] = frozenset()
     try:

@@ -72,12 +72,15 @@ def project(
         )
         for revision in revisions
     }
-    complain(projections, rules, problems)
+    complain(projections, rules, problems, [revision.version for revision in revisions if revision.draft])
     complain_about_unused(projections.values(), rules, problems)
     places = [f"{name}.{member}" for name, node in canonical["$defs"].items() for member in node.get("properties", {})]
     for pattern in rules.hints:
         if not any(map(pattern.matches, places)):
-            problems.remark(pattern.place, f"'{pattern.text}' hints, and is no member of the vocabulary")
+            owner = pattern.text.partition(".")[0]
+            called = next((move.canonical for move in rules.moves if move.published == owner), "")
+            instead = f"; '{owner}' is called '{called}' there since a move" if called else ""
+            problems.remark(pattern.place, f"'{pattern.text}' hints, and is no member of the vocabulary{instead}")
     used = {key for projection in projections.values() for key in projection.used}
     for concern in concerns:
         for part, target in (("fills", concern.fills), ("replaces", concern.replaces), ("adjusts", concern.adjusts)):

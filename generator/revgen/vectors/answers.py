@@ -1,6 +1,6 @@
 """Vectors of answers to concerns: constants as a person answered them, calls as another revision with the same answer has them.
 
-Rule: what a method gives is never made up. Where no revision has answered alike, the calls are those of the revision that this one is
+Rule: what a method gives is never made up, so a choice that nobody has called yet gets an empty list and a mark that says so. Where no revision has answered alike, the calls are those of the revision that this one is
 like, with a mark that says that their outcome is to be written down.
 """
 
@@ -19,7 +19,7 @@ Entries = Mapping[str, Any]
 def answer_vectors(
     area: Area, version: str, like: str, known: Mapping[str, Entries], schema: Mapping[str, Any]
 ) -> dict[str, Vector]:
-    """The vectors of one revision's answers in one area, by concern, each with a mark.
+    """The vectors of one revision's answers in one area that it has none of yet, by concern, each with a mark.
 
     Args:
         area: the area.
@@ -31,6 +31,7 @@ def answer_vectors(
     return {
         concern.name: _with_sources(_entry(concern, version, like, known), concern.answers[version], schema)
         for concern in area.concerns
+        if concern.name not in known.get(version, {})
     }
 
 

@@ -99,7 +99,7 @@ def concern_text(concern: str, entry: Vector) -> str:
     """What a revision answers to one concern."""
     lines = [f"{concern}:"]
     for key, value in entry.items():
-        if key == "calls":
+        if key == "calls" and value:
             lines += ["  calls:", "\n".join(vector_text(call, 4) for call in value).rstrip("\n")]
         else:
             lines += _entry(key, value, 2)

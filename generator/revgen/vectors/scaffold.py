@@ -31,7 +31,7 @@ class Scaffolded:
         vectors: how many vectors of the revision there are in it, by file.
         elsewhere: how many were added to files of other revisions, by file.
         to_write: the choices that are answered otherwise than before, whose outcomes nobody but a person knows.
-        without_calls: the choices of which there are no calls to take over, so that a person writes them whole.
+        without_calls: the choices (`name of revision`) of which there are no calls to take over, so that a person writes them whole.
     """
 
     texts: dict[str, str]
@@ -192,16 +192,26 @@ class _Project:
         self.elsewhere[path] = self.elsewhere.get(path, 0) + len(vectors)
 
     def _answers(self) -> None:
+        schemas = self.specification.schemas
         for area in self.specification.areas:
             kind = f"concerns/{area.name}"
-            newest = [one for one in reversed(self.specification.versions) if one != self.version]
-            known = {one: self._file(one, kind) for one in newest}
-            entries = answer_vectors(area, self.version, self.like, known, self.specification.schemas[self.version])
-            path = vector_path(self.version, kind)
-            head = f"# {area.title}: what {self.version} answers.\n"
-            self.texts[path] = head + "\n".join(concern_text(name, entry) for name, entry in entries.items())
-            self.counts[path] = len(entries)
-            self.without_calls += [name for name, entry in entries.items() if entry.get("calls") == []]
+            known = {one: self._file(one, kind) for one in reversed(self.specification.versions)}
+            for one in self.specification.versions:
+                # A concern that came with the revision asks all others as well.
+                entries = answer_vectors(area, one, self.like, known, schemas[one])
+                file = self.specification.root / vector_path(one, kind)
+                if not entries or (one != self.version and not file.is_file()):
+                    continue
+                path, texts = vector_path(one, kind), [concern_text(name, entry) for name, entry in entries.items()]
+                if one == self.version:
+                    self.texts[path] = f"# {area.title}: what {one} answers.\n" + "\n".join(texts)
+                    self.counts[path] = len(entries)
+                else:
+                    self.texts[path] = "\n".join([file.read_text("utf-8"), *texts])
+                    self.elsewhere[path] = len(entries)
+                self.without_calls += [
+                    f"{name} of {one}" for name, entry in entries.items() if entry.get("calls") == []
+                ]
 
 
 def has_vectors(specification: Specification, version: str) -> bool:
