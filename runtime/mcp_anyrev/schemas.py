@@ -12,6 +12,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from mcp_contract import Json, JsonObject
+from mcp_contract.simplification.keywords import at as pointer_at
+from mcp_contract.simplification.keywords import subschemas
 
 from mcp_anyrev.schema_faults import Faults
 
@@ -78,7 +80,31 @@ def _compiled(schema: JsonObject) -> Validator:
     try:
         return jsonschema_rs.validator_for(schema, retriever=_refuse, pattern_options=_linear(), mask=_MASK)
     except (ValueError, TypeError) as error:
-        raise SchemaFault(str(error).splitlines()[0]) from None
+        raise SchemaFault(_unusable_pattern(schema) or str(error).splitlines()[0]) from None
+
+
+def _unusable_pattern(schema: Any, place: str = "") -> str | None:
+    """Which pattern of a schema cannot be used, and where it is; None where that is not what is wrong."""
+    if not isinstance(schema, dict):
+        return None
+    own = schema.get("pattern")
+    patterns = [(pointer_at(place, "pattern"), own)] if isinstance(own, str) else []
+    patterns += [(pointer_at(place, "patternProperties", one), one) for one in schema.get("patternProperties") or ()]
+    for at, pattern in patterns:
+        if not _is_usable(pattern):
+            return f"the pattern at {at} cannot be used: {pattern!r}; it has to take linear time, without look-around and back-references"
+    found = (_unusable_pattern(inner, pointer_at(place, *steps)) for steps, inner in subschemas(schema))
+    return next((words for words in found if words is not None), None)
+
+
+def _is_usable(pattern: str) -> bool:
+    import jsonschema_rs
+
+    try:
+        jsonschema_rs.validator_for({"pattern": pattern}, retriever=_refuse, pattern_options=_linear())
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def _linear() -> RegexOptions:

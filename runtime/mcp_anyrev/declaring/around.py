@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from mcp_contract import Declaration, JsonObject
 
 from mcp_anyrev.declaring.dependencies import set_lifespan_value
-from mcp_anyrev.declaring.results import UnusableResult, json_text
+from mcp_anyrev.declaring.results import json_text
+from mcp_anyrev.declaring.returned import UnusableResult
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry

@@ -7,13 +7,15 @@ Specification: server/resources#reading-resources, server/prompts#getting-a-prom
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp_contract import JsonObject, ResourceNotFound
 
 from mcp_anyrev.declaring.canonical_values import canonical, dumped
-from mcp_anyrev.declaring.results import UnusableResult, content_of, json_text
+from mcp_anyrev.declaring.media import Media
+from mcp_anyrev.declaring.results import content_of, json_text, text_of
+from mcp_anyrev.declaring.returned import UnusableResult
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.prompts import Prompt
@@ -28,7 +30,8 @@ def resource_result(resource: Resource, uri: str, value: Any) -> JsonObject:
     Args:
         resource: the resource.
         uri: the address, as sent.
-        value: text, bytes, canonical contents or a list of them, a whole result, or anything that becomes JSON.
+        value: text, bytes, an `Image`, `Audio` or `File`, canonical contents or a list of them, a whole result, or anything that
+            becomes JSON.
 
     Raises:
         ResourceNotFound: it returned None.
@@ -43,7 +46,7 @@ def resource_result(resource: Resource, uri: str, value: Any) -> JsonObject:
         contents = (known.TextResourceContents, known.BlobResourceContents)
         if isinstance(value, contents):
             value = [value]
-        if isinstance(value, list) and value and all(isinstance(one, contents) for one in value):
+        if isinstance(value, list | tuple) and value and all(isinstance(one, contents) for one in value):
             return {**resource.hints, "contents": [dumped(one) for one in value]}
     return {**resource.hints, "contents": [_contents(resource, uri, value)]}
 
@@ -62,6 +65,8 @@ def prompt_result(prompt: Prompt, value: Any) -> JsonObject:
     known = canonical()
     if known is not None and isinstance(value, known.GetPromptResult):
         return {**described, **dumped(value)}
+    if isinstance(value, Iterator):
+        value = list(value)
     values = value if isinstance(value, list | tuple) else [value]
     return {**described, "messages": [_message(one) for one in values]}
 
@@ -92,12 +97,14 @@ def completion_result(value: Any) -> JsonObject:
 def _contents(resource: Resource, uri: str, value: Any) -> JsonObject:
     mime_type = resource.mime_type
     told: JsonObject
+    if isinstance(value, Media):
+        return {**value.contents(uri), **({} if mime_type is None else {"mimeType": mime_type})}
     if isinstance(value, str):
-        told = {"text": value}
+        told = {"text": text_of(value, resource.returned)}
     elif isinstance(value, bytes | bytearray | memoryview):
         told = {"blob": base64.b64encode(value).decode()}
     else:
-        told = {"text": json_text(value)[1]}
+        told = {"text": json_text(resource.returned.plain(value))[1]}
         mime_type = mime_type or "application/json"
     return {"uri": uri, **({} if mime_type is None else {"mimeType": mime_type}), **told}
 
@@ -108,7 +115,7 @@ def _message(value: Any) -> JsonObject:
         return {"role": "user", "content": {"type": "text", "text": value}}
     if known is not None and isinstance(value, known.PromptMessage):
         return dumped(value)
-    content = content_of(value)
+    content = content_of(value, all_text=False)
     if content is None:
         raise UnusableResult("a prompt returns text, content, messages, or a whole result")
     return {"role": "user", "content": content[0]}

@@ -5,7 +5,6 @@ Rule: a declaration is a value. Where it was declared, and through which registr
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +14,12 @@ from urllib.parse import urlsplit
 from mcp_contract import JsonObject
 from pydantic import BaseModel
 
-from mcp_anyrev.declaring.signatures import Call, Read, Signature
+from mcp_anyrev.declaring.arguments import Read
+from mcp_anyrev.declaring.functions import doc_of, own_name
+from mcp_anyrev.declaring.signatures import Call, Signature
 from mcp_anyrev.declaring.uri_templates import is_usable
 from mcp_anyrev.declaring.visibility import Condition, conditions_of
+from mcp_anyrev.errors import RegistrationError
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
@@ -113,16 +115,45 @@ def described(function: Callable[..., Any], options: Mapping[str, Any]) -> JsonO
     return given(
         {
             "title": options.get("title"),
-            "description": options.get("description") or inspect.getdoc(function),
+            "description": options.get("description") or doc_of(function),
             "icons": plain(options.get("icons", ())) or None,
             "_meta": options.get("meta"),
         }
     )
 
 
-def name_of(function: Callable[..., Any], options: Mapping[str, Any]) -> str:
-    """The given name, or the function's."""
-    return str(options.get("name") or getattr(function, "__name__", ""))
+def name_of(noun: str, function: Callable[..., Any], options: Mapping[str, Any]) -> str:
+    """The given name, or the function's.
+
+    Args:
+        noun: what is declared, for the complaint.
+        function: a function, or something else that can be called.
+        options: the options of the declaration.
+
+    Raises:
+        RegistrationError: there is none, or no function.
+    """
+    if not callable(function):
+        raise RegistrationError(f"{noun}: what is declared is a function, not {function!r}")
+    name = str(options.get("name") or own_name(function))
+    if not name:
+        raise RegistrationError(f"{noun}: {function!r} has no name of its own; give it one with name=…")
+    return name
+
+
+def check_decorated(noun: str, function: Any) -> None:
+    """See that a decorator without options stands on a function.
+
+    Args:
+        noun: the name of the decorator.
+        function: what it was called with.
+
+    Raises:
+        RegistrationError: it was called with something else; the text says what was meant.
+    """
+    if function is not None and not callable(function):
+        meant = f"; a name is an option: @registry.{noun}(name={function!r})" if isinstance(function, str) else ""
+        raise RegistrationError(f"{noun}: {function!r} is no function{meant}")
 
 
 def may_ask(signature: Signature, options: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import types
 import typing
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import (
@@ -24,11 +25,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from mcp_anyrev.declaring.functions import is_async, own_name, parameters_of, plain_function
 from mcp_anyrev.declaring.threads import CallThread
 from mcp_anyrev.exchange import Exchange
 from mcp_anyrev.user_code import called
 
 log = logging.getLogger("mcp_anyrev.server")
+
+_OTHERS = ("fastapi", "fastapi_slim", "starlette", "litestar")
+"""Frameworks whose markers look as if they did something."""
 
 _lifespan: ContextVar[Any] = ContextVar("lifespan")
 
@@ -98,15 +103,15 @@ def read_dependency(marker: Depends, local_names: Mapping[str, Any], above: tupl
     provider = marker.provider
     if not callable(provider):
         raise ValueError(f"Depends takes a function, not {provider!r}")
-    name = getattr(provider, "__name__", repr(provider))
+    name = own_name(provider) or repr(provider)
     if provider in above:
         raise ValueError(f"the dependency {name} needs itself")
     hints = read_hints(provider, local_names)
     exchange: str | None = None
     needs: list[tuple[str, Dependency]] = []
-    for parameter in inspect.signature(provider).parameters.values():
+    for parameter in parameters_of(provider):
         inner = dependency_marker(hints.get(parameter.name), parameter)
-        if hints.get(parameter.name) is Exchange:
+        if is_exchange(hints.get(parameter.name)):
             exchange = parameter.name
         elif inner is not None:
             needs.append((parameter.name, read_dependency(inner, local_names, (*above, provider))))
@@ -115,7 +120,7 @@ def read_dependency(marker: Depends, local_names: Mapping[str, Any], above: tupl
             parameter.VAR_KEYWORD,
         ):
             raise ValueError(f"the dependency {name} has a parameter {parameter.name} that nothing gives a value")
-    waits = inspect.iscoroutinefunction(provider) or inspect.isasyncgenfunction(inspect.unwrap(provider))
+    waits = is_async(provider) or inspect.isasyncgenfunction(inspect.unwrap(plain_function(provider)))
     return Dependency(
         provider,
         exchange,
@@ -129,8 +134,14 @@ def dependency_marker(hint: Any, parameter: inspect.Parameter) -> Depends | None
     """The marker of a parameter, where it has one.
 
     Raises:
-        ValueError: it stands where a default does.
+        ValueError: it stands where a default does, or is that of another framework.
     """
+    for one in (parameter.default, *getattr(hint, "__metadata__", ())):
+        if type(one).__module__.partition(".")[0] in _OTHERS:
+            raise ValueError(
+                f"the parameter {parameter.name} has {type(one).__name__} of {type(one).__module__.partition('.')[0]},"
+                " which means nothing here; write Annotated[…, Depends(…)] with Depends of mcp_anyrev, or Field of pydantic"
+            )
     if isinstance(parameter.default, Depends):
         raise ValueError(f"the parameter {parameter.name} has Depends for a default; write Annotated[…, Depends(…)]")
     for one in getattr(hint, "__metadata__", ()):
@@ -139,13 +150,24 @@ def dependency_marker(hint: Any, parameter: inspect.Parameter) -> Depends | None
     return None
 
 
+def is_exchange(hint: Any) -> bool:
+    """Is a parameter annotated so the one that takes the exchange? It may be None elsewhere, and have other metadata."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return is_exchange(arguments[0])
+    if origin in (typing.Union, types.UnionType):
+        others = [one for one in arguments if one is not type(None)]
+        return len(others) == 1 and is_exchange(others[0])
+    return hint is Exchange
+
+
 def read_hints(function: Callable[..., Any], local_names: Mapping[str, Any]) -> dict[str, Any]:
     """The annotations of a function, or of what makes an object of a class.
 
     Raises:
         ValueError: one cannot be read.
     """
-    annotated = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]  # its own
+    annotated = function.__init__ if isinstance(function, type) else plain_function(function)  # type: ignore[misc]  # its own
     try:
         return typing.get_type_hints(annotated, localns=dict(local_names), include_extras=True)
     except (NameError, TypeError) as error:
@@ -182,18 +204,19 @@ class Provided:
     async def _call(self, provider: Callable[..., Any], given: dict[str, Any]) -> Any:
         if provider is lifespan_value:  # it waits for nothing
             return lifespan_value()
-        if inspect.iscoroutinefunction(provider):
+        function = plain_function(provider)
+        if inspect.iscoroutinefunction(function):
             return await provider(**given)
-        if inspect.isasyncgenfunction(provider):
+        if inspect.isasyncgenfunction(function):
             return await self._opened(asynccontextmanager(provider)(**given))
-        if inspect.isgeneratorfunction(provider):
+        if inspect.isgeneratorfunction(function):
             return await self._opened(_InThread(contextmanager(provider)(**given), self._thread))
         if inspect.isasyncgenfunction(inspect.unwrap(provider)):  # decorated as a context manager already
             return await self._opened(provider(**given))
         value = await self._thread.run(provider, **given)
         if inspect.isgeneratorfunction(inspect.unwrap(provider)):
             return await self._opened(_InThread(value, self._thread))
-        return value
+        return await value if inspect.iscoroutine(value) else value  # what wraps an async function gives what it gives
 
     async def _opened(self, manager: AbstractAsyncContextManager[Any]) -> Any:
         value = await manager.__aenter__()

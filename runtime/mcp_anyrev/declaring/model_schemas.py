@@ -11,23 +11,40 @@ from mcp_contract import FORMATS, JsonObject, unshowable
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
+Mode = Literal["validation", "serialization"]
+
+_THERE_IS_A_DIGIT = "(?!^[-+.]*$)"
+
 
 class _WithoutTitles(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
+    def decimal_schema(self, schema: Any) -> JsonObject:
+        return _linear(super().decimal_schema(schema))
 
-def schema_of(annotation: Any, mode: Literal["validation", "serialization"] = "validation") -> JsonObject:
+
+def _linear(schema: JsonObject) -> JsonObject:
+    """The schema of a number as text, without the condition that some releases of pydantic look ahead for: there is a digit."""
+    made = {**schema, "anyOf": [_linear(branch) for branch in schema["anyOf"]]} if "anyOf" in schema else dict(schema)
+    if "pattern" in made:
+        made["pattern"] = made["pattern"].replace(_THERE_IS_A_DIGIT, "")
+    return made
+
+
+def schema_of(annotation: Any, mode: Mode = "validation", adapter: TypeAdapter[Any] | None = None) -> JsonObject:
     """The schema of a type.
 
     Args:
         annotation: a model, or any annotation that pydantic takes.
         mode: of what is read, or of what is written.
+        adapter: what reads and writes the type, where it has been made already.
 
     Raises:
         pydantic.PydanticUserError: the type has none.
     """
-    schema = TypeAdapter(annotation).json_schema(by_alias=True, mode=mode, schema_generator=_WithoutTitles)
+    adapter = adapter or TypeAdapter(annotation)
+    schema = adapter.json_schema(by_alias=True, mode=mode, schema_generator=_WithoutTitles)
     return _untitled(schema, annotation)
 
 

@@ -123,7 +123,7 @@ def declare_prompt(
     Raises:
         RegistrationError: it cannot be served as declared.
     """
-    name = name_of(function, options)
+    name = name_of("prompt", function, options)
     try:
         check_name(name)
         check_options(options, PromptOptions.__annotations__)

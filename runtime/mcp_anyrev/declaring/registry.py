@@ -18,7 +18,7 @@ from mcp_contract import JsonObject
 
 from mcp_anyrev.declaring.around import Around
 from mcp_anyrev.declaring.changes import UPDATES, Change, Watcher, Watchers
-from mcp_anyrev.declaring.declared import Declared, Icons, given, plain
+from mcp_anyrev.declaring.declared import Declared, Icons, check_decorated, given, plain
 from mcp_anyrev.declaring.kinds import BUILT_IN, COMPLETIONS, PROMPTS, RESOURCES, TOOLS, Announcement, Kind
 from mcp_anyrev.declaring.lifespans import Lifespan, takes_registry
 from mcp_anyrev.declaring.prompts import (
@@ -137,8 +137,9 @@ class Registry:
         """Declare a tool: `@registry.tool`, or with options `@registry.tool(title="…")`.
 
         The function takes one pydantic model, or plain parameters, or, with `input_schema`, a dictionary; beside that dependencies
-        (see `Depends`) and, if it is async, an `Exchange`. It returns text, anything that becomes JSON, canonical content blocks or
-        a `CallToolResult`. A function that is not async runs in a thread.
+        (see `Depends`) and, if it is async, an `Exchange`. It returns text, anything that becomes JSON, content (`Image`,
+        `Audio`, `File`, canonical blocks, also in a list with texts) or a `CallToolResult`, and what it returns goes out as its
+        annotation says. A function that is not async runs in a thread.
 
         Args:
             function: the function, where the decorator has no options.
@@ -149,6 +150,7 @@ class Registry:
 
         Specification: server/tools#tool
         """
+        check_decorated("tool", function)
         names = sys._getframe(1).f_locals
 
         def declare(declared: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,6 +177,8 @@ class Registry:
 
         Specification: server/resources#resource-templates
         """
+        if not isinstance(uri, str):
+            raise RegistrationError(f'resource: {uri!r} is no address; write @registry.resource("scheme://…")')
         names = sys._getframe(1).f_locals
 
         def declare(declared: Function) -> Function:
@@ -203,6 +207,7 @@ class Registry:
 
         Specification: server/prompts#prompt
         """
+        check_decorated("prompt", function)
         names = sys._getframe(1).f_locals
 
         def declare(declared: Callable[..., Any]) -> Callable[..., Any]:
@@ -230,6 +235,10 @@ class Registry:
 
         Specification: server/utilities/completion
         """
+        if not isinstance(argument, str):
+            raise RegistrationError(
+                f'completion: {argument!r} is no name of an argument; write @registry.completion("argument", prompt="…")'
+            )
         if (prompt is None) == (template is None):
             raise RegistrationError(f"completion of argument {argument!r}: it is for a prompt or for a template")
         kind, of = (PROMPT, prompt) if prompt is not None else (TEMPLATE, template)

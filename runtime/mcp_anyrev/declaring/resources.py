@@ -24,6 +24,7 @@ from mcp_anyrev.declaring.declared import (
     name_of,
     plain,
 )
+from mcp_anyrev.declaring.returned import Returned
 from mcp_anyrev.declaring.signatures import Signature, read_signature
 from mcp_anyrev.declaring.uri_templates import UriTemplate, normalized
 from mcp_anyrev.declaring.visibility import Visible, conditions_of
@@ -74,11 +75,13 @@ class Resource(Declared):
     Attributes:
         address: the address, or template of addresses, as it is compared with others.
         mime_type: of its contents, if that was said.
+        returned: what its function says that it returns.
         hints: what a result says of being kept, in canonical form.
     """
 
     address: str
     mime_type: str | None
+    returned: Returned
     hints: JsonObject
 
 
@@ -146,7 +149,7 @@ def declare_resource(
     annotations = options.get("annotations")
     told = {
         "uri" if template is None else "uriTemplate": uri,
-        "name": name_of(function, options),
+        "name": name_of("resource", function, options),
         **described(function, options),
         "mimeType": options.get("mime_type"),
         "size": options.get("size"),
@@ -163,6 +166,7 @@ def declare_resource(
         "path": (registry,),
         "address": normalized(uri),
         "mime_type": options.get("mime_type"),
+        "returned": Returned(signature.returns),
         "hints": given({"ttlMs": options.get("ttl_ms"), "cacheScope": options.get("cache_scope")}),
     }
     if template is None:

@@ -7,23 +7,18 @@ Specification: server/tools#tool-result
 
 from __future__ import annotations
 
-import inspect
 import types
-import typing
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 from mcp_contract import JsonObject
-from pydantic import PydanticUserError
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
-from mcp_anyrev.declaring.canonical_values import CANONICAL, canonical, dumped
-from mcp_anyrev.declaring.model_schemas import schema_of
+from mcp_anyrev.declaring.canonical_values import canonical, dumped
+from mcp_anyrev.declaring.media import Media
+from mcp_anyrev.declaring.returned import Returned, UnusableResult, classes_of
 from mcp_anyrev.schemas import JsonValidator
-
-
-class UnusableResult(Exception):
-    """A tool returned what it must not; the text is for the log."""
 
 
 def failed(words: str) -> JsonObject:
@@ -31,64 +26,70 @@ def failed(words: str) -> JsonObject:
     return {"content": [{"type": "text", "text": words}], "isError": True}
 
 
-def output_schema_of(annotation: Any) -> JsonObject | None:
-    """The schema of what a function returns, as far as its annotation says.
-
-    Args:
-        annotation: the return annotation.
-
-    Returns:
-        The schema; None where the result is text, content, a whole result, or anything at all.
-
-    Raises:
-        ValueError: the type has no schema.
-    """
-    if annotation in (inspect.Signature.empty, str, None, type(None), Any) or _mentions_content(annotation):
-        return None
-    try:
-        return schema_of(annotation, "serialization")
-    except PydanticUserError as error:
-        raise ValueError(f"what it returns has no JSON Schema: {error.message}") from None
-
-
-def tool_result(value: Any, output: JsonValidator | None) -> JsonObject:
+def tool_result(value: Any, returned: Returned, output: JsonValidator | None) -> JsonObject:
     """What a tool returned → a result in canonical form.
 
     Args:
         value: text, content, a whole result, or anything that is JSON or becomes it.
+        returned: what the function says that it returns.
         output: checks structured values, where an output schema is published.
 
     Raises:
-        UnusableResult: the value is no JSON, or does not fit the schema.
+        UnusableResult: the value is not what the function says, is no JSON, or does not fit the schema.
     """
     if output is None:
-        if isinstance(value, str):
-            return {"content": [{"type": "text", "text": value}]}
         if value is None:
             return {"content": []}
+        if isinstance(value, str) or returned.is_text:
+            return {"content": [{"type": "text", "text": text_of(value, returned)}]}
     known = canonical()
     if known is not None and isinstance(value, known.CallToolResult):
         return _checked(dumped(value), output)
-    content = None if known is None else _blocks_of(known, value)
+    if isinstance(value, Iterator):
+        value = list(value)
+    content = content_of(value, all_text=returned.is_content)
     if content is not None:
         return _checked({"content": content}, output)
-    structured, text = json_text(value)
+    structured, text = json_text(returned.plain(value))
+    if isinstance(value, str) and isinstance(structured, str):
+        text = structured
     return _checked({"content": [{"type": "text", "text": text}], "structuredContent": structured}, output)
 
 
-def content_of(value: Any) -> list[JsonObject] | None:
-    """The content blocks that a value is, one or a list of them; None where it is none."""
+def text_of(value: Any, returned: Returned) -> str:
+    """A text as it goes out; what is not quite one, such as a constant that stands for it, is made one.
+
+    Raises:
+        UnusableResult: it is none.
+    """
+    if value.__class__ is str and returned.leaves_text_alone:
+        return value
+    plain = returned.plain(value)
+    if not isinstance(plain, str):
+        raise UnusableResult(f"the result is no text, as its annotation says, but {type(value).__name__}")
+    return plain
+
+
+def content_of(value: Any, *, all_text: bool) -> list[JsonObject] | None:
+    """The content blocks that a value is: one, or several with or without text among them; None where it is none.
+
+    Args:
+        value: anything.
+        all_text: are several texts content as well, and nothing at all no content, with no block among them?
+    """
     known = canonical()
-    return None if known is None else _blocks_of(known, value)
-
-
-def _blocks_of(known: types.ModuleType, value: Any) -> list[JsonObject] | None:
-    blocks = _block_types(known)
+    blocks = (Media,) if known is None else (Media, *_block_types(known))
     if isinstance(value, blocks):
-        return [dumped(value)]
-    if isinstance(value, list) and value and all(isinstance(one, blocks) for one in value):
-        return [dumped(one) for one in value]
-    return None
+        return [_block(value)]
+    if not isinstance(value, list | tuple) or not (all_text or any(isinstance(one, blocks) for one in value)):
+        return None
+    if not all(isinstance(one, (str, *blocks)) for one in value):
+        return None
+    return [{"type": "text", "text": one} if isinstance(one, str) else _block(one) for one in value]
+
+
+def _block(value: Any) -> JsonObject:
+    return value.block() if isinstance(value, Media) else dumped(value)
 
 
 def json_text(value: Any) -> tuple[Any, str]:
@@ -109,7 +110,7 @@ def json_text(value: Any) -> tuple[Any, str]:
 
 @lru_cache(maxsize=1)
 def _block_types(known: types.ModuleType) -> tuple[type, ...]:
-    return tuple(_classes(known.ContentBlock))
+    return tuple(classes_of(known.ContentBlock))
 
 
 def _checked(result: JsonObject, output: JsonValidator | None) -> JsonObject:
@@ -129,16 +130,3 @@ def _holds_infinities(text: bytes) -> bool:
     except ValueError:
         return True
     return False
-
-
-def _mentions_content(annotation: Any) -> bool:
-    return any(one.__module__ == CANONICAL for one in _classes(annotation))
-
-
-def _classes(annotation: Any) -> list[type]:
-    """All classes within an annotation, aliases and unions opened."""
-    annotation = getattr(annotation, "__value__", annotation)
-    arguments = typing.get_args(annotation)
-    if not arguments:
-        return [annotation] if isinstance(annotation, type) else []
-    return [one for argument in arguments for one in _classes(argument)]

@@ -12,26 +12,21 @@ from typing import Any, NamedTuple
 
 from mcp_contract import JsonObject
 from mcp_contract.questions import ANSWERS_ARGUMENT, STATE_ARGUMENT
-from mcp_contract.validators import describe
-from pydantic import BaseModel, ConfigDict, PydanticUserError, RootModel, ValidationError, create_model
 
+from mcp_anyrev.declaring.arguments import Read, from_model, from_parameters, from_schema, is_model
 from mcp_anyrev.declaring.dependencies import (
     Dependency,
     Provided,
     dependency_marker,
+    is_exchange,
     read_dependency,
     read_hints,
 )
-from mcp_anyrev.declaring.model_schemas import schema_of
-from mcp_anyrev.declaring.recursion import check_recursion
+from mcp_anyrev.declaring.functions import in_whole, is_async, own_name, parameters_of, plain_function
 from mcp_anyrev.declaring.threads import CallThread, Threads
-from mcp_anyrev.errors import WrongArguments
 from mcp_anyrev.exchange import Exchange
 
 RESERVED_PARAMETERS = (ANSWERS_ARGUMENT, STATE_ARGUMENT)
-
-Read = Callable[[JsonObject], dict[str, Any]]
-"""From arguments as they were sent to what a function takes, by the names of its parameters; it raises `WrongArguments`."""
 
 Call = Callable[[dict[str, Any], Exchange | None, Threads], Awaitable[Any]]
 """From what a function takes, the exchange of the call, where it has one, and the threads for what is not async to what it returns."""
@@ -74,9 +69,9 @@ def read_signature(
     exchange: list[str] = []
     needs: list[tuple[str, Dependency]] = []
     own: list[inspect.Parameter] = []
-    for one in inspect.signature(function).parameters.values():
+    for one in parameters_of(function):
         marker = dependency_marker(hints.get(one.name), one)
-        if hints.get(one.name) is Exchange:
+        if is_exchange(hints.get(one.name)):
             exchange.append(one.name)
         elif marker is not None:
             needs.append((one.name, read_dependency(marker, local_names)))
@@ -84,11 +79,11 @@ def read_signature(
             own.append(one)
     _check_parameters(function, exchange, own)
     if input_schema is not None:
-        schema, read = _raw(input_schema, own)
-    elif len(own) == 1 and _is_model(hints.get(own[0].name)):
-        schema, read = _from_model(hints[own[0].name], own[0].name)
+        schema, read = from_schema(input_schema, own)
+    elif len(own) == 1 and is_model(hints.get(own[0].name)):
+        schema, read = from_model(hints[own[0].name], own[0])
     else:
-        schema, read = _from_parameters(function.__name__, own, hints)
+        schema, read = from_parameters(own_name(function), own, hints)
     for reserved in RESERVED_PARAMETERS:
         if reserved in schema.get("properties", {}):
             raise ValueError(f"a parameter cannot be named {reserved}: answers to questions travel under that name")
@@ -105,91 +100,30 @@ def read_signature(
 def _check_parameters(function: Callable[..., Any], exchange: list[str], own: list[inspect.Parameter]) -> None:
     if len(exchange) > 1:
         raise ValueError(f"it takes the Exchange twice: {', '.join(exchange)}")
-    if exchange and not inspect.iscoroutinefunction(function):
+    if inspect.isasyncgenfunction(inspect.unwrap(plain_function(function))):
+        raise ValueError(
+            "it is an async generator, but a result goes out as a whole: return a list, and tell how far it is with Exchange.progress"
+        )
+    if exchange and not is_async(function):
         raise ValueError("it takes the Exchange but is not async; only an async function can wait for an answer")
     for parameter in own:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise ValueError(f"the parameter {parameter.name} has no name that arguments could be given by")
 
 
-def _is_model(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, BaseModel)
-
-
-def _raw(input_schema: JsonObject, own: list[inspect.Parameter]) -> tuple[JsonObject, Read]:
-    if input_schema.get("type") != "object":
-        raise ValueError('its input schema lacks "type": "object"; arguments are always an object')
-    if len(own) > 1:
-        raise ValueError(f"with an input schema it takes one dictionary, not {len(own)} parameters")
-    if not own:
-        return input_schema, lambda arguments: {}
-    name = own[0].name
-    return input_schema, lambda arguments: {name: arguments}
-
-
-def _from_model(model: type[BaseModel], parameter: str) -> tuple[JsonObject, Read]:
-    if issubclass(model, RootModel):
-        raise ValueError(
-            f"its arguments are {model.__name__}, a RootModel; arguments are always an object with members"
-        )
-    schema = _object_schema(model)
-    validate = model.model_validate
-
-    def read(arguments: JsonObject) -> dict[str, Any]:
-        try:
-            return {parameter: validate(arguments)}
-        except ValidationError as error:
-            raise WrongArguments(describe(error, arguments)) from None
-
-    return schema, read
-
-
-def _from_parameters(name: str, own: list[inspect.Parameter], hints: Mapping[str, Any]) -> tuple[JsonObject, Read]:
-    if not own:  # nearly every resource, of which there may be thousands
-        return {"type": "object", "properties": {}, "additionalProperties": False}, lambda arguments: {}
-    fields: dict[str, Any] = {}
-    for parameter in own:
-        if parameter.name not in hints:
-            raise ValueError(f"the parameter {parameter.name} has no annotation")
-        if parameter.name.startswith("_"):
-            raise ValueError(f"the parameter {parameter.name} begins with an underscore; arguments cannot")
-        default = ... if parameter.default is parameter.empty else parameter.default
-        fields[parameter.name] = (hints[parameter.name], default)
-    try:
-        model = create_model(name, __config__=ConfigDict(extra="forbid", protected_namespaces=()), **fields)
-    except PydanticUserError as error:
-        raise ValueError(f"its arguments have no JSON Schema: {error.message.splitlines()[0]}") from None
-    schema = {key: value for key, value in _object_schema(model).items() if key != "title"}
-    validate = model.__pydantic_validator__.validate_python
-
-    def read(arguments: JsonObject) -> dict[str, Any]:
-        try:
-            values: dict[str, Any] = validate(arguments).__dict__  # its fields and nothing else
-        except ValidationError as error:
-            raise WrongArguments(describe(error, arguments)) from None
-        return values
-
-    return schema, read
-
-
-def _object_schema(model: type[BaseModel]) -> JsonObject:
-    try:
-        schema = schema_of(model)
-    except PydanticUserError as error:
-        raise ValueError(f"its arguments have no JSON Schema: {error.message.splitlines()[0]}") from None
-    check_recursion(model)
-    if schema.get("type") != "object":
-        schema = {"type": "object", **schema}
-    return schema
-
-
 def _caller(function: Callable[..., Any], exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]) -> Call:
     if needs:
         return _providing_caller(function, exchange_name, needs)
-    if not inspect.iscoroutinefunction(function):
+    if not inspect.iscoroutinefunction(plain_function(function)):
+        run = in_whole(function)
 
-        def in_thread(given: dict[str, Any], exchange: Exchange | None, threads: Threads) -> Awaitable[Any]:
-            return threads.run(function, given)
+        async def in_thread(given: dict[str, Any], exchange: Exchange | None, threads: Threads) -> Any:
+            if exchange_name is not None:
+                given = {**given, exchange_name: exchange}
+            value = await threads.run(run, given)
+            return (
+                await value if inspect.isawaitable(value) else value
+            )  # what wraps an async function gives what it gives
 
         return in_thread
     if exchange_name is None:
@@ -208,7 +142,8 @@ def _caller(function: Callable[..., Any], exchange_name: str | None, needs: tupl
 def _providing_caller(
     function: Callable[..., Any], exchange_name: str | None, needs: tuple[tuple[str, Dependency], ...]
 ) -> Call:
-    waits = inspect.iscoroutinefunction(function)
+    waits = inspect.iscoroutinefunction(plain_function(function))
+    run = in_whole(function)
 
     async def providing(given: dict[str, Any], exchange: Exchange | None, threads: Threads) -> Any:
         if exchange_name is not None:
@@ -219,7 +154,10 @@ def _providing_caller(
                 provided = Provided(exchange, stack, thread)
                 for name, need in needs:
                     given[name] = await provided.value_of(need)
-                return await (function(**given) if waits else thread.run(function, **given))
+                if waits:
+                    return await function(**given)
+                value = await thread.run(run, **given)
+                return await value if inspect.isawaitable(value) else value
         finally:
             thread.leave()
 

@@ -15,7 +15,7 @@ from mcp_contract import JsonObject, MissingMembers, check_input_schema, header_
 from mcp_revisions import VERSIONS
 
 from mcp_anyrev.declaring.declared import Icons, Named, check_name, check_options, described, given, may_ask, name_of
-from mcp_anyrev.declaring.results import output_schema_of
+from mcp_anyrev.declaring.returned import Returned
 from mcp_anyrev.declaring.signatures import read_signature
 from mcp_anyrev.declaring.visibility import Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
@@ -84,6 +84,7 @@ class Tool(Named):
 
     Attributes:
         arguments: checks arguments against the declared schema.
+        returned: what its function says that it returns.
         output: checks structured results, where there is an output schema.
         asks_in_arguments: is it offered where questions travel in its arguments?
         min_revision: the oldest revision that it is offered on; None for all.
@@ -94,6 +95,7 @@ class Tool(Named):
     """
 
     arguments: JsonValidator
+    returned: Returned
     output: JsonValidator | None
     asks_in_arguments: bool
     min_revision: str | None
@@ -127,7 +129,7 @@ def declare_tool(
     Raises:
         RegistrationError: it cannot be served as declared.
     """
-    name = name_of(function, options)
+    name = name_of("tool", function, options)
     try:
         check_name(name)
         _check_options(options)
@@ -135,7 +137,9 @@ def declare_tool(
         arguments = JsonValidator(signature.input_schema)
         check_input_schema(signature.input_schema)
         annotated = header_parameters(signature.input_schema)
-        output_schema = options.get("output_schema") or output_schema_of(signature.returns)
+        returned = Returned(signature.returns)
+        made_schema = returned.schema
+        output_schema = options.get("output_schema") or made_schema
         output = None if output_schema is None else JsonValidator(output_schema)
         asks = may_ask(signature, options)
         if options.get("once") and not asks:
@@ -156,6 +160,7 @@ def declare_tool(
         visible=conditions_of(options.get("visible")),
         path=(registry,),
         arguments=arguments,
+        returned=returned,
         output=output,
         asks_in_arguments=options.get("ask_in_arguments", True),
         min_revision=options.get("min_revision"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from mcp_contract import InternalError, InvalidParams, JsonObject, Loss, MethodNotFound, ProtocolError
 
 from mcp_anyrev.declaring.declared import Declared
-from mcp_anyrev.declaring.results import UnusableResult
+from mcp_anyrev.declaring.returned import UnusableResult
 from mcp_anyrev.errors import ToolError, WrongArguments
 from mcp_anyrev.user_code import causes
 

@@ -80,7 +80,7 @@ class ToolCall(Use):
             if not self.offered.losses or not tool.arguments.accepts(arguments):
                 raise WrongArguments(tool.arguments.faults(arguments))
         given = tool.read(arguments) if self.size < _LARGE else await threads.aside(tool.read, arguments)
-        result = tool_result(await tool.call(given, exchange, threads), tool.output)
+        result = tool_result(await tool.call(given, exchange, threads), tool.returned, tool.output)
         return wrapped(result, tool.description.get("outputSchema")) if self.offered.wraps_output else result
 
     def _check_nesting(self, arguments: JsonObject) -> None:
