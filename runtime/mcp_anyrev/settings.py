@@ -60,6 +60,11 @@ Secret = Annotated[bytes, Field(min_length=_SHORTEST_KEY_BYTES)]
 Announced = Literal["tools", "prompts", "resources", "updates"]
 """What a server can announce changes of: its three lists, and the contents of single resources."""
 
+Schemas = Literal["plain", "declared"]
+"""How input schemas of tools are sent: without references and composition wherever anything is simplified, or as they are."""
+
+SCHEMAS: tuple[Schemas, ...] = ("plain", "declared")
+
 CHANGES: tuple[Announced, ...] = ("tools", "prompts", "resources", "updates")
 
 _CHECKED = ConfigDict(strict=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
@@ -156,6 +161,9 @@ class Settings:
         allowed_origins: the names, or whole origins (`https://name:port`), that a present `Origin` header may give; `*` for any.
         announce: which changes clients are told of, some of `CHANGES`: of the lists of tools, prompts and resources, and of the
             contents of single resources. Changes that an extension brings are told besides.
+        schemas: how input schemas are sent of tools and registries that do not say it themselves: `declared` as they are, also where
+            clients may not read them, `plain` without references and composition also where a revision could have them; None for
+            what each revision says.
         page_size: the most things in one page of a list.
         limits: what one client may use up.
         principal: from the head of a request to who sent it, a `Principal` or only a name; None for nobody in particular. It may be
@@ -182,6 +190,7 @@ class Settings:
     allowed_hosts: Sequence[Host] = LOOPBACK
     allowed_origins: Sequence[Origin] = LOOPBACK
     announce: Sequence[Announced] = CHANGES
+    schemas: Schemas | None = None
     page_size: Count = 250
     limits: Limits = field(default_factory=Limits)
     principal: Recognise | None = None

@@ -138,7 +138,7 @@ def test_the_older_dialect_ignores_what_stands_beside_a_reference() -> None:
             "/properties/m/oneOf",
             "a union of several schemas for a value that is an object",
         ),
-        ({"anyOf": [INNER, {"type": ["object", "null"]}]}, "/properties/m/anyOf", "several schemas"),
+        ({"anyOf": [INNER, {"type": ["object", "null"], "required": ["z"]}]}, "/properties/m/anyOf", "several schemas"),
         ({"oneOf": [TEXT, {}]}, "/properties/m/oneOf", "takes anything"),
         ({"oneOf": [{"type": ["string", "null"]}, NULL]}, "/properties/m/oneOf", "null fits two branches"),
         ({"oneOf": [{"const": 1}, {"enum": [1.0, 2]}]}, "/properties/m/oneOf", "a constant fits two branches"),

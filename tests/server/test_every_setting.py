@@ -64,6 +64,7 @@ SHOWN_BY = {
     "allowed_hosts": "test_every_setting.test_hosts_and_origins_are_those_that_are_named",
     "allowed_origins": "test_every_setting.test_hosts_and_origins_are_those_that_are_named",
     "announce": "test_lists.test_a_server_declares_what_it_has_and_which_changes_it_announces",
+    "schemas": "test_declared_schemas.test_a_declared_schema_is_sent_as_it_is",
     "page_size": "test_lists.test_pages_come_one_after_the_other_and_the_last_has_no_cursor",
     "limits": "test_limits.test_a_call_that_hangs_ends_in_an_error",
     "principal": "test_sessions.test_a_session_does_not_exist_for_another_principal",

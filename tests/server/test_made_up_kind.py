@@ -49,8 +49,8 @@ class Recipes(Kind):
         if method == "recipes/cook" and not isinstance(params.get("name"), str):
             raise InvalidParams("name: the name of a recipe is wanted")
 
-    def offered(self, part: Recipe, adapter: Adapter) -> Offered | Withheld:
-        return Withheld("it is too hot", "spicy") if part.spicy else super().offered(part, adapter)
+    def offered(self, part: Recipe, adapter: Adapter, settings: Settings) -> Offered | Withheld:
+        return Withheld("it is too hot", "spicy") if part.spicy else super().offered(part, adapter, settings)
 
     def changed(self, offered: Offered, adapter: Adapter, sent: JsonObject) -> Iterator[Changed]:
         yield Changed("it is served cold", "nobody has a stove")

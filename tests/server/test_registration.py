@@ -342,7 +342,7 @@ def test_an_annotation_that_makes_clients_drop_the_tool_is_refused(member: Any, 
     ("options", "words"),
     [
         ({"once": True}, "once is for a tool that asks; this one takes no Exchange, or is declared with asks=False"),
-        ({"schemas": "flat"}, "the option schemas is 'plain' or not given, not 'flat'"),
+        ({"schemas": "flat"}, "schemas is one of 'plain', 'declared', or not given, not 'flat'"),
         ({"wrap_output": 1}, "the option wrap_output is true or false"),
         ({"asks": 1}, "the option asks is true or false"),
         ({"meta": "x"}, "the meta is an object"),

@@ -14,7 +14,7 @@ from mcp_contract import JsonObject, ResourceNotFound
 
 from mcp_anyrev.declaring.canonical_values import canonical, dumped
 from mcp_anyrev.declaring.media import Media
-from mcp_anyrev.declaring.results import content_of, json_text, text_of
+from mcp_anyrev.declaring.results import content_of, text_of, text_of_json
 from mcp_anyrev.declaring.returned import UnusableResult
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _contents(resource: Resource, uri: str, value: Any) -> JsonObject:
     elif isinstance(value, bytes | bytearray | memoryview):
         told = {"blob": base64.b64encode(value).decode()}
     else:
-        told = {"text": json_text(resource.returned.plain(value))[1]}
+        told = {"text": text_of_json(resource.returned.plain(value))}
         mime_type = mime_type or "application/json"
     return {"uri": uri, **({} if mime_type is None else {"mimeType": mime_type}), **told}
 

@@ -31,9 +31,10 @@ from mcp_anyrev.declaring.prompts import (
     declare_prompt,
 )
 from mcp_anyrev.declaring.resources import Resource, ResourceOptions, declare_resource
-from mcp_anyrev.declaring.tools import Tool, ToolOptions, declare_tool
+from mcp_anyrev.declaring.tools import Tool, ToolOptions, check_schemas, declare_tool
 from mcp_anyrev.declaring.visibility import Condition, Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
+from mcp_anyrev.settings import Schemas
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -54,9 +55,11 @@ class Registry:
         website_url: where people read more.
         lifespan: from the registry to an async context manager that is entered when a server starts and left when it stops;
             handlers get what it yields with `lifespan_value`.
+        schemas: how the input schemas of its tools are sent, for those that do not say it themselves; see `ToolOptions`.
+        wrap_output: are results of its tools that are no object wrapped, for those that do not say it themselves? See `ToolOptions`.
 
     Raises:
-        RegistrationError: name or version is empty, or the lifespan is no function of one argument.
+        RegistrationError: name or version is empty, the lifespan is no function of one argument, or an option is none.
 
     Specification: basic/lifecycle#initialization
     """
@@ -72,12 +75,22 @@ class Registry:
         icons: Icons = (),
         website_url: str | None = None,
         lifespan: Lifespan | None = None,
+        schemas: Schemas | None = None,
+        wrap_output: bool | None = None,
     ) -> None:
         if not name or not version:
             raise RegistrationError(f"server {name!r}: a server has a name and a version")
         if lifespan is not None and not takes_registry(lifespan):
             raise RegistrationError(f"server {name!r}: the lifespan is a function that takes the registry")
+        try:
+            check_schemas(schemas)
+        except ValueError as error:
+            raise RegistrationError(f"server {name!r}: {error}") from None
+        if not isinstance(wrap_output, bool | None):
+            raise RegistrationError(f"server {name!r}: wrap_output is true or false")
         self.name = name
+        self.schemas = schemas
+        self.wrap_output = wrap_output
         self.instructions = instructions
         self.lifespan = lifespan
         self.hooks: tuple[Around, ...] = ()

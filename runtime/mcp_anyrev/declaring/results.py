@@ -13,11 +13,11 @@ from functools import lru_cache
 from typing import Any
 
 from mcp_contract import JsonObject
-from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from mcp_anyrev.declaring.canonical_values import canonical, dumped
 from mcp_anyrev.declaring.media import Media
-from mcp_anyrev.declaring.returned import Returned, UnusableResult, classes_of
+from mcp_anyrev.declaring.returned import ANYTHING, Returned, UnusableResult, classes_of
 from mcp_anyrev.schemas import JsonValidator
 
 
@@ -50,9 +50,8 @@ def tool_result(value: Any, returned: Returned, output: JsonValidator | None) ->
     content = content_of(value, all_text=returned.is_content)
     if content is not None:
         return _checked({"content": content}, output)
-    structured, text = json_text(returned.plain(value))
-    if isinstance(value, str) and isinstance(structured, str):
-        text = structured
+    structured = returned.plain(value)
+    text = structured if isinstance(value, str) and isinstance(structured, str) else text_of_json(structured)
     return _checked({"content": [{"type": "text", "text": text}], "structuredContent": structured}, output)
 
 
@@ -98,14 +97,23 @@ def json_text(value: Any) -> tuple[Any, str]:
     Raises:
         UnusableResult: it is no JSON and does not become it.
     """
+    plain = ANYTHING.plain(value)
+    return plain, text_of_json(plain)
+
+
+def text_of_json(plain: Any) -> str:
+    """The text of plain JSON.
+
+    Raises:
+        UnusableResult: it holds what JSON has not.
+    """
     try:
-        structured = to_jsonable_python(value, by_alias=True)
-        text = to_json(structured, inf_nan_mode="constants")
+        text = to_json(plain, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError) as error:
         raise UnusableResult(f"the result is no JSON: {error}") from None
     if (b"NaN" in text or b"Infinity" in text) and _holds_infinities(text):
         raise UnusableResult("the result holds an infinity or NaN, which JSON has not")
-    return structured, text.decode()
+    return text.decode()
 
 
 @lru_cache(maxsize=1)

@@ -206,3 +206,7 @@ def _has_raw_bytes(annotation: Any) -> bool:
     return (
         annotation in _BYTES if isinstance(annotation, type) and not arguments else any(map(_has_raw_bytes, arguments))
     )
+
+
+ANYTHING = Returned(Any)
+"""What is said of a value that no annotation speaks of."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from mcp_contract import JsonObject, MissingMembers, check_input_schema, header_parameters
 from mcp_revisions import VERSIONS
@@ -20,6 +20,7 @@ from mcp_anyrev.declaring.signatures import read_signature
 from mcp_anyrev.declaring.visibility import Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
 from mcp_anyrev.schemas import JsonValidator, SchemaFault
+from mcp_anyrev.settings import SCHEMAS, Schemas
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
@@ -49,9 +50,11 @@ class ToolOptions(TypedDict, total=False):
         icons: pictures, as canonical `Icon` models or JSON objects.
         meta: what is listed as its `_meta`.
         min_revision: the oldest revision that it is offered on.
-        schemas: `plain` for an input schema without references and composition also where a revision could have them.
+        schemas: `plain` for an input schema without references and composition also where a revision could have them; `declared`
+            for one that is sent as it is, also where clients may not read it. What the registry says if not given, or the settings.
         visible: the scopes that it takes to see it, or a function of who asks (a `Principal`, or None) that says whether they do.
-        wrap_output: send a result that is no object as `{"result": …}` where only an object can be sent.
+        wrap_output: send a result that is no object as `{"result": …}` where only an object can be sent. What the registry says
+            if not given.
         ask_in_arguments: offer it, although it asks, where questions travel in its arguments; true if not given.
         asks: false for a function that takes the exchange only to report, and never asks.
         once: of several attempts to finish one call that has asked, let exactly one go on. A destructive tool that asks does so
@@ -70,7 +73,7 @@ class ToolOptions(TypedDict, total=False):
     icons: Icons
     meta: JsonObject
     min_revision: str
-    schemas: Literal["plain"]
+    schemas: Schemas
     visible: Visible
     wrap_output: bool
     ask_in_arguments: bool
@@ -88,8 +91,8 @@ class Tool(Named):
         output: checks structured results, where there is an output schema.
         asks_in_arguments: is it offered where questions travel in its arguments?
         min_revision: the oldest revision that it is offered on; None for all.
-        plain_schema: is its input schema sent in the plain form wherever anything is simplified?
-        wraps_output: is a result that is no object wrapped where only an object can be sent?
+        schemas: how its input schema is sent, if that was said of it.
+        wrap_output: is a result that is no object wrapped where only an object can be sent? None if that was not said of it.
         once: does only one of several attempts to finish a call go on?
         has_header_parameters: are arguments repeated in headers?
     """
@@ -99,8 +102,8 @@ class Tool(Named):
     output: JsonValidator | None
     asks_in_arguments: bool
     min_revision: str | None
-    plain_schema: bool
-    wraps_output: bool
+    schemas: Schemas | None
+    wrap_output: bool | None
     once: bool
     has_header_parameters: bool
 
@@ -108,6 +111,24 @@ class Tool(Named):
     def name(self) -> str:
         """Its name."""
         return self.key
+
+    @property
+    def wraps_output(self) -> bool:
+        """Is a result that is no object wrapped where only an object can be sent? What is said of it, or of a registry around it."""
+        said = (self.wrap_output, *(registry.wrap_output for registry in reversed(self.path)))
+        return next((one for one in said if one is not None), False)
+
+    def schemas_sent(self, otherwise: Schemas | None) -> Schemas | None:
+        """How its input schema is sent.
+
+        Args:
+            otherwise: what holds where nothing is said of it, nor of a registry around it.
+
+        Returns:
+            `plain`, `declared`, or None for what each revision says.
+        """
+        said = (self.schemas, *(registry.schemas for registry in reversed(self.path)))
+        return next((one for one in said if one is not None), otherwise)
 
     @cached_property
     def missing_members(self) -> MissingMembers:
@@ -164,11 +185,21 @@ def declare_tool(
         output=output,
         asks_in_arguments=options.get("ask_in_arguments", True),
         min_revision=options.get("min_revision"),
-        plain_schema=options.get("schemas") == "plain",
-        wraps_output=options.get("wrap_output", False),
+        schemas=options.get("schemas"),
+        wrap_output=options.get("wrap_output"),
         once=options.get("once", asks and options.get("destructive", False)),
         has_header_parameters=bool(annotated),
     )
+
+
+def check_schemas(schemas: Any) -> None:
+    """See that it is a way to send input schemas, or None.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if schemas not in (None, *SCHEMAS):
+        raise ValueError(f"schemas is one of {', '.join(map(repr, SCHEMAS))}, or not given, not {schemas!r}")
 
 
 def _check_options(options: ToolOptions) -> None:
@@ -176,8 +207,7 @@ def _check_options(options: ToolOptions) -> None:
     for switch in _SWITCHES:
         if not isinstance(options.get(switch, True), bool):
             raise ValueError(f"the {'hint' if switch in _HINTS else 'option'} {switch} is true or false")
-    if options.get("schemas", "plain") != "plain":
-        raise ValueError(f"the option schemas is 'plain' or not given, not {options['schemas']!r}")
+    check_schemas(options.get("schemas"))
     revision = options.get("min_revision")
     if revision is not None and revision not in VERSIONS:
         raise ValueError(f"{revision!r} is no revision; known: {', '.join(VERSIONS)}")

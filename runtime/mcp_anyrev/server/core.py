@@ -34,7 +34,7 @@ from mcp_anyrev.server.asking.attempts import Attempts
 from mcp_anyrev.server.audience import ENDED, Audience
 from mcp_anyrev.server.guarded_storage import GuardedHub, GuardedStore
 from mcp_anyrev.server.methods import Method, Methods
-from mcp_anyrev.server.offers import Offer, announced
+from mcp_anyrev.server.offers import Offer, announced, unreadable_tools
 from mcp_anyrev.server.quota import Quota
 from mcp_anyrev.server.subscriptions import Subscriptions
 from mcp_anyrev.settings import Settings
@@ -108,6 +108,8 @@ class Core:
             Exception: what a lifespan raised.
         """
         self.build()
+        for line in unreadable_tools(self._offers.values()):
+            log.warning("%s", line)
         self.audience.ending = False
         await self._lifespans.start()
         self.running = True

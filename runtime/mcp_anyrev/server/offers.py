@@ -6,7 +6,7 @@ the reason, so that it can be explained. Lists, calls, subscriptions and complet
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,8 @@ from cachetools import LRUCache
 from mcp_contract import JsonObject
 from pydantic_core import to_json
 
-from mcp_anyrev.declaring.kinds import RESOURCES, Announcement, Kind, Listing, Offered, Withheld
+from mcp_anyrev.declaring.kinds import RESOURCES, TOOLS, Announcement, Kind, Listing, Offered, Withheld
+from mcp_anyrev.declaring.kinds.tools import UNREADABLE
 from mcp_anyrev.declaring.visibility import Condition, holds
 from mcp_anyrev.server.pages import Pages
 
@@ -71,6 +72,7 @@ class Offer:
         earlier: Offer | None = None,
     ) -> None:
         self.edition = registry.edition
+        self._settings = settings
         self.adapter = adapter
         self.page_size = settings.page_size
         self.nesting = settings.limits.nesting
@@ -90,8 +92,9 @@ class Offer:
         self.capabilities = _capabilities(registry, kinds, told)
         described = adapter.description_result(registry.server, self.capabilities, registry.instructions, served)
         self.description = to_json(adapter.encode_result(adapter.description_method, described, self.server))
-        self.everything = View(self, self.offered)
-        parts = [one.part for offered in self.offered.values() for one in offered.values()]
+        self.everything = View(self, self.offered, self.withheld)
+        self._declared = {kind: registry.parts(kind) for kind in kinds}
+        parts = [part for declared in self._declared.values() for part in declared.values()]
         self._conditions = tuple(dict.fromkeys(condition for part in parts for condition in part.visible))
         self._views: LRUCache[tuple[bool, ...], View] = LRUCache(_MOST_VIEWS)
 
@@ -119,6 +122,14 @@ class Offer:
                 }
                 for kind, offered in self.offered.items()
             },
+            {
+                kind: {
+                    key: one
+                    for key, one in withheld.items()
+                    if all(met[condition] for condition in self._declared[kind][key].visible)
+                }
+                for kind, withheld in self.withheld.items()
+            },
         )
 
     def _add(self, kind: Kind, parts: Mapping[str, Any], earlier: Mapping[str, Offered]) -> None:
@@ -129,7 +140,7 @@ class Offer:
             if known is not None and known.part is part and known.alone == part.stands_alone:
                 offered[key] = known
                 continue
-            made = kind.offered(part, self.adapter) if native else _of_no_such_kind(kind)
+            made = kind.offered(part, self.adapter, self._settings) if native else _of_no_such_kind(kind)
             if isinstance(made, Withheld):
                 withheld[key] = made
             else:
@@ -152,14 +163,21 @@ class View:
     Args:
         offer: the offer.
         offered: those things of it.
+        withheld: what the revision does not get, of what they would see otherwise.
     """
 
-    __slots__ = ("_finished", "_offer", "_pages", "adapter", "indexes", "nesting", "offered")
+    __slots__ = ("_finished", "_offer", "_pages", "adapter", "indexes", "nesting", "offered", "withheld")
 
-    def __init__(self, offer: Offer, offered: Mapping[Kind, Mapping[str, Offered]]) -> None:
+    def __init__(
+        self,
+        offer: Offer,
+        offered: Mapping[Kind, Mapping[str, Offered]],
+        withheld: Mapping[Kind, Mapping[str, Withheld]],
+    ) -> None:
         self.adapter = offer.adapter
         self.nesting = offer.nesting
         self.offered = offered
+        self.withheld = withheld
         self._offer = offer
         self.indexes: Mapping[Kind, Any] = _Indexes({kind: kind.index(those) for kind, those in offered.items()})
         self._pages: dict[str, Pages] = {}
@@ -200,6 +218,21 @@ class View:
             and self.indexes[RESOURCES].find(uri) is None
             and whole.indexes[RESOURCES].find(uri) is not None
         )
+
+
+def unreadable_tools(offers: Iterable[Offer]) -> Iterator[str]:
+    """What is to be told of tools that a revision does not get for their input schema, a line for each tool.
+
+    Args:
+        offers: what is offered, on each revision that is served.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for offer in offers:
+        for name, withheld in offer.withheld.get(TOOLS, {}).items():
+            if withheld.concern == UNREADABLE:
+                found.setdefault(name, {})[offer.adapter.version] = withheld.reason
+    for name, reasons in found.items():
+        yield f"the tool {name!r} is not offered on {', '.join(reasons)}: {next(iter(reasons.values()))}"
 
 
 def filled(adapter: Adapter, method: str, result: JsonObject) -> JsonObject:

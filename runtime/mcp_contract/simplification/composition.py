@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcp_contract.messages import JsonObject
+from mcp_contract.simplification.containment import without_contained
 from mcp_contract.simplification.keywords import ASSERTS, DEFINITIONS, HOLDS_NAMED, Schema, Step, at, with_subschemas
 from mcp_contract.simplification.limits import MAX_DEPTH, Measure, NotSimplifiable
 from mcp_contract.simplification.loss import Loss
@@ -134,8 +135,12 @@ class _Writer:
     def _union(self, node: JsonObject, pointer: str, keyword: str) -> Schema:
         place = at(pointer, keyword)
         branches = [self.schema(inner, at(place, index)) for index, inner in enumerate(node[keyword])]
-        result = united(branches, place, exactly_one=keyword == "oneOf")
-        if result is True and not self._document.keywords.isdisjoint(_UNEVALUATED):
+        looked_at = not self._document.keywords.isdisjoint(_UNEVALUATED)
+        left = branches
+        if keyword == "anyOf" and not looked_at:
+            left = without_contained(branches, format_asserts=self._document.ignores_siblings)
+        result = united(left, place, exactly_one=keyword == "oneOf")
+        if result is True and looked_at:
             raise NotSimplifiable(place, "which branch fits decides what has been looked at")
         said = _annotations(branches) - (_annotations([result]) | _annotations([node]))
         gone = f"; {', '.join(sorted(said))} of its branches go" if said else ""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from mcp_anyrev.declaring.threads import Threads
     from mcp_anyrev.exchange import Exchange
+    from mcp_anyrev.settings import Settings
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -130,6 +131,9 @@ class View(Protocol):
 
     indexes: Mapping[Kind, Any]
     """What things of a kind are found by, as `Kind.index` made it, for every kind that there may be."""
+
+    withheld: Mapping[Kind, Mapping[str, Withheld]]
+    """What the revision does not get, of what who asks would see otherwise."""
 
 
 class Use(ABC):
@@ -294,8 +298,14 @@ class Kind:
         key: str = part.key
         return key
 
-    def offered(self, part: Any, adapter: Adapter) -> Offered | Withheld:
-        """A declaration as a revision gets it, or why it does not."""
+    def offered(self, part: Any, adapter: Adapter, settings: Settings) -> Offered | Withheld:
+        """A declaration as a revision gets it, or why it does not.
+
+        Args:
+            part: the declaration.
+            adapter: the revision.
+            settings: how the server is run.
+        """
         return Offered(part, part.description)
 
     def changed(self, offered: Offered, adapter: Adapter, sent: JsonObject) -> Iterator[Changed]:

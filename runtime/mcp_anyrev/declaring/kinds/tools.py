@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mcp_contract import InvalidParams, JsonObject, Loss, NotSimplifiable
+from mcp_contract import InvalidParams, JsonObject, Loss, NotSimplifiable, Simplified
 from mcp_revisions import VERSIONS
 
 from mcp_anyrev.declaring.kinds.kind import Announcement, Changed, Kind, Listing, Offered, Use, View, Withheld
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.declaring.threads import Threads
     from mcp_anyrev.declaring.tools import Tool
     from mcp_anyrev.exchange import Exchange
+    from mcp_anyrev.settings import Schemas, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,15 @@ class OfferedTool(Offered):
 
     Attributes:
         wraps_output: is a result that is no object wrapped?
+        schemas: how its input schema is sent; None for what the revision says.
     """
 
     wraps_output: bool = field(kw_only=True)
+    schemas: Schemas | None = field(kw_only=True)
 
+
+UNREADABLE = "input_schema"
+"""The question of the inventory that withholds a tool whose input schema clients could not read."""
 
 _LARGE = 32 * 1024
 """From so many bytes on arguments are read in a thread: some types are made, and checked, one value at a time by code in Python."""
@@ -102,17 +108,19 @@ class ToolCall(Use):
 class Tools(Kind):
     """What is peculiar to tools."""
 
-    def offered(self, part: Tool, adapter: Adapter) -> Offered | Withheld:
+    def offered(self, part: Tool, adapter: Adapter, settings: Settings) -> Offered | Withheld:
         """See `Kind.offered`."""
         if part.min_revision is not None and VERSIONS.index(adapter.version) > VERSIONS.index(part.min_revision):
             return Withheld(f"it is declared for {part.min_revision} and later", "min_revision")
         if part.asks and adapter.asks_in_arguments and not part.asks_in_arguments:
             return Withheld("it asks, and was not to ask in its arguments", "asks_in_arguments")
+        schemas = part.schemas_sent(settings.schemas)
         try:
             without_headers = adapter.header_annotations(part.description["inputSchema"])
-            simplified = adapter.input_schema(without_headers.schema, part.plain_schema)
+            simplified = _sent(without_headers.schema, adapter, schemas)
         except NotSimplifiable as error:
-            return Withheld(f"its input schema cannot be simplified: {error}", "input_schema")
+            reason = f'its input schema cannot be simplified: {error}; schemas="declared" would send it as it is'
+            return Withheld(reason, UNREADABLE)
         listed = {**part.description, "inputSchema": simplified.schema}
         if part.asks:
             listed["inputSchema"] = adapter.answer_arguments(simplified.schema)
@@ -121,7 +129,8 @@ class Tools(Kind):
         if wraps and output_schema is not None and not is_object_schema(output_schema):
             listed["outputSchema"] = wrapped_schema(output_schema)
         header_schema = part.description["inputSchema"] if part.has_header_parameters else None
-        return OfferedTool(part, listed, without_headers.losses + simplified.losses, header_schema, wraps_output=wraps)
+        losses = without_headers.losses + simplified.losses
+        return OfferedTool(part, listed, losses, header_schema, wraps_output=wraps, schemas=schemas)
 
     def changed(self, offered: Offered, adapter: Adapter, sent: JsonObject) -> Iterator[Changed]:
         """See `Kind.changed`."""
@@ -132,7 +141,8 @@ class Tools(Kind):
         stripped = adapter.header_annotations(schema)
         for loss in stripped.losses:
             yield Changed(_said(loss), loss.why, "header_annotations")
-        for loss in adapter.input_schema(stripped.schema, tool.plain_schema).losses:
+        schemas = offered.schemas if isinstance(offered, OfferedTool) else None
+        for loss in _sent(stripped.schema, adapter, schemas).losses:
             yield Changed(_said(loss), loss.why, "input_schema")
         declared = tool.description.get("outputSchema")
         if declared is None or sent.get("outputSchema") == declared:
@@ -150,10 +160,18 @@ class Tools(Kind):
         name = params["name"]
         offered = view.indexes[self].get(name)
         if offered is None:
+            withheld = view.withheld.get(self, {}).get(name)
+            if withheld is not None:
+                raise InvalidParams(f"the tool {name!r} is not offered on {view.adapter.version}: {withheld.reason}")
             raise InvalidParams(f"there is no tool {name!r}")
         call = ToolCall(offered, name)
         call.nesting = view.nesting
         return call
+
+
+def _sent(schema: JsonObject, adapter: Adapter, schemas: Schemas | None) -> Simplified:
+    """An input schema as a client gets it."""
+    return Simplified(schema, ()) if schemas == "declared" else adapter.input_schema(schema, schemas == "plain")
 
 
 def _said(loss: Loss) -> str:
