@@ -67,9 +67,15 @@ class Prompt(Named):
 
     Attributes:
         arguments: the names of its arguments, and whether each must be given.
+        not_empty: those that need not be given and do not take an empty text, so that it says that they are not given.
     """
 
     arguments: Mapping[str, bool]
+    not_empty: frozenset[str]
+
+    def filled_in(self, arguments: JsonObject) -> JsonObject:
+        """The arguments that were filled in, where a client sends empty texts for those that were not."""
+        return {name: value for name, value in arguments.items() if value != "" or name not in self.not_empty}
 
     @property
     def completed_arguments(self) -> list[str]:
@@ -138,6 +144,11 @@ def declare_prompt(
         raise RegistrationError(f"prompt {name!r}: {error}") from None
     required = schema.get("required", ())
     arguments = {argument: argument in required for argument in schema.get("properties", {})}
+    not_empty = frozenset(
+        argument
+        for argument, member in schema.get("properties", {}).items()
+        if not arguments[argument] and not _takes_empty(member, schema.get("$defs", {}))
+    )
     told = [
         given(
             {
@@ -159,6 +170,7 @@ def declare_prompt(
         visible=conditions_of(options.get("visible")),
         path=(registry,),
         arguments=arguments,
+        not_empty=not_empty,
     )
 
 
@@ -230,3 +242,14 @@ def _is_text(member: JsonObject, definitions: JsonObject) -> bool:
     if "anyOf" in member:
         return any(_is_text(branch, definitions) for branch in member["anyOf"])
     return member.get("type") in _TEXT_TYPES or "enum" in member or "const" in member
+
+
+def _takes_empty(member: JsonObject, definitions: JsonObject) -> bool:
+    """Is an empty text a value of this schema? One in a format, such as a date, is none."""
+    if "$ref" in member:
+        return _takes_empty(definitions.get(member["$ref"].rpartition("/")[2], {}), definitions)
+    if "anyOf" in member:
+        return any(_takes_empty(branch, definitions) for branch in member["anyOf"])
+    if "enum" in member or "const" in member:
+        return "" in (member.get("enum") or (member.get("const"),))
+    return member.get("type") == "string" and "format" not in member and not member.get("minLength")

@@ -181,8 +181,9 @@ class Registry:
 
         Args:
             uri: the address, or a template: `{a}`, `{a,b}`, `{+a}` with reserved characters, `{/a}` for parts of a path, `{?a,b}`
-                for a query, which may be missing; a `*` after a name makes it a list. A value is given percent-decoded and may
-                hold any text, slashes and dots too.
+                for a query, which may be missing; a `*` after a name makes it a list. A value is given percent-decoded. Where it
+                holds `..` between slashes, begins as an absolute path does, or holds NUL, there is no such resource; see
+                `ResourceOptions.unsafe_values`.
             options: see `ResourceOptions`.
 
         Raises:

@@ -26,7 +26,7 @@ from mcp_anyrev.declaring.declared import (
 )
 from mcp_anyrev.declaring.returned import Returned
 from mcp_anyrev.declaring.signatures import Signature, read_signature
-from mcp_anyrev.declaring.uri_templates import UriTemplate, normalized
+from mcp_anyrev.declaring.uri_templates import UriTemplate, is_safe, normalized
 from mcp_anyrev.declaring.visibility import Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
 
@@ -50,6 +50,8 @@ class ResourceOptions(TypedDict, total=False):
         meta: what is listed as its `_meta`.
         ttl_ms: for how many milliseconds a client may keep what it has read.
         cache_scope: `public` where whoever passes it on may keep it for everybody.
+        unsafe_values: give the function also values of a template's variables that hold a `..` between slashes, begin as an absolute
+            path does, or hold NUL; without it there is no such resource.
         visible: the scopes that it takes to see it, or a function of who asks (a `Principal`, or None) that says whether they do.
         asks: false for a function that takes the exchange only to report, and never asks.
     """
@@ -64,6 +66,7 @@ class ResourceOptions(TypedDict, total=False):
     meta: JsonObject
     ttl_ms: int
     cache_scope: Literal["public", "private"]
+    unsafe_values: bool
     visible: Visible
     asks: bool
 
@@ -92,10 +95,12 @@ class ResourceTemplate(Resource):
     Attributes:
         template: finds the values in an address.
         optional: the variables that an address need not have.
+        unsafe_values: does its function get values that could lead elsewhere as part of a path?
     """
 
     template: UriTemplate
     optional: frozenset[str]
+    unsafe_values: bool
 
     @property
     def completed_arguments(self) -> list[str]:
@@ -114,6 +119,10 @@ class ResourceTemplate(Resource):
         for variable in self.template.variables:
             if variable.name not in values and variable.name not in self.optional:
                 return None
+        if not self.unsafe_values:
+            for value in values.values():
+                if not all(map(is_safe, [value] if isinstance(value, str) else value)):
+                    return None
         return dict(values)
 
 
@@ -142,6 +151,8 @@ def declare_resource(
         template = UriTemplate(uri) if "{" in uri or "}" in uri else None
         if template is not None and "size" in options:
             raise ValueError("the resources of a template have no common size")
+        if template is None and "unsafe_values" in options:
+            raise ValueError("unsafe_values is for a template; this address has no variables")
         signature = read_signature(function, None, local_names)
         optional = _check_parameters(signature, template)
     except ValueError as error:
@@ -171,7 +182,8 @@ def declare_resource(
     }
     if template is None:
         return Resource(**declared)
-    return ResourceTemplate(**declared, template=template, optional=optional)
+    unsafe = options.get("unsafe_values", False)
+    return ResourceTemplate(**declared, template=template, optional=optional, unsafe_values=unsafe)
 
 
 def _check_options(options: ResourceOptions) -> None:
@@ -180,6 +192,8 @@ def _check_options(options: ResourceOptions) -> None:
         number = options.get(option, 0)
         if not isinstance(number, int) or isinstance(number, bool) or number < 0:
             raise ValueError(f"the option {option} is a whole number from 0 on")
+    if not isinstance(options.get("unsafe_values", False), bool):
+        raise ValueError("the option unsafe_values is true or false")
     if options.get("cache_scope", "public") not in _SCOPES:
         raise ValueError(f"the cache_scope is one of {', '.join(_SCOPES)}")
     if not isinstance(options.get("annotations", {}), BaseModel | dict):

@@ -22,7 +22,8 @@ from mcp_anyrev.declaring.dependencies import (
     read_dependency,
     read_hints,
 )
-from mcp_anyrev.declaring.functions import in_whole, is_async, own_name, parameters_of, plain_function
+from mcp_anyrev.declaring.docstrings import described_members
+from mcp_anyrev.declaring.functions import doc_of, in_whole, is_async, own_name, parameters_of, plain_function
 from mcp_anyrev.declaring.threads import CallThread, Threads
 from mcp_anyrev.exchange import Exchange
 
@@ -81,9 +82,12 @@ def read_signature(
     if input_schema is not None:
         schema, read = from_schema(input_schema, own)
     elif len(own) == 1 and is_model(hints.get(own[0].name)):
-        schema, read = from_model(hints[own[0].name], own[0])
+        model = hints[own[0].name]
+        schema, read = from_model(model, own[0])
+        schema = described_members(schema, doc_of(function), inspect.cleandoc(model.__doc__ or ""))
     else:
         schema, read = from_parameters(own_name(function), own, hints)
+        schema = described_members(schema, doc_of(function)) if own else schema
     for reserved in RESERVED_PARAMETERS:
         if reserved in schema.get("properties", {}):
             raise ValueError(f"a parameter cannot be named {reserved}: answers to questions travel under that name")

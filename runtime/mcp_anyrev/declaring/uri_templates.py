@@ -54,6 +54,15 @@ class _Atom(NamedTuple):
     literal: str | None
 
 
+_ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
+_SEGMENTS = re.compile(r"[/\\]")
+
+
+def is_safe(value: str) -> bool:
+    """Does a value lead nowhere else when it becomes part of a path: is it no absolute one, without `..` and NUL?"""
+    return "\0" not in value and _ABSOLUTE.match(value) is None and ".." not in _SEGMENTS.split(value)
+
+
 class UriTemplate:
     """A template of level 1 to 4, as far as it can be read backwards: `{a}`, `{a,b}`, `{+a}`, `{/a}`, `{?a,b}`, and `*` for lists.
 

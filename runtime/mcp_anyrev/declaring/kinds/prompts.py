@@ -33,7 +33,7 @@ class PromptFilling(Use):
 
     async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
         """See `Use.run`."""
-        given = self.part.read(params.get("arguments", {}))
+        given = self.part.read(self.part.filled_in(params.get("arguments", {})))
         return prompt_result(self.part, await self.part.call(given, exchange, threads))
 
 
