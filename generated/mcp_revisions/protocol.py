@@ -47,7 +47,7 @@ class Adapter(Protocol):
     """Is a request that needs an undeclared client capability refused with an error of its own?"""
 
     waits_for_ready: ClassVar[bool]
-    """Does a server send nothing of its own accord before the client says that it is ready?"""
+    """Does a server send no request but a ping before the client says that it is ready? (Notifications may go.)"""
 
     insists_on_agreement: ClassVar[bool]
     """Must a peer not use what was not agreed on (or only better not)?"""
@@ -95,6 +95,11 @@ class Adapter(Protocol):
     cancels_by_notification: ClassVar[bool]
     """Is a call given up by a notification (or by closing its stream)?"""
 
+    wrong_arguments_in_result: ClassVar[bool]
+    """Are arguments that a tool does not take told in its result, where a model reads it (or by an error of the
+    protocol)?
+    """
+
     # --- Asking the user ---
 
     askable_methods: ClassVar[Mapping[str, bool]]
@@ -135,6 +140,9 @@ class Adapter(Protocol):
     def question_form(self, params: JsonObject) -> JsonObject:
         """Which parts of a form can a client of the revision read?"""
         ...
+
+    form_formats: ClassVar[tuple[str, ...]]
+    """Which formats of text may a form ask for?"""
 
     def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
         """May a client that declared these capabilities be asked to sample, with tools or without?"""
@@ -328,8 +336,8 @@ class Adapter(Protocol):
         """Which headers must bear out the arguments of a tool call?"""
         ...
 
-    def suggests_http_sse(self, status: int) -> bool:
-        """After which status of its first request does a client try HTTP+SSE?"""
+    def suggests_http_sse(self, status: int, body: Json) -> bool:
+        """After which answer to its first request does a client try HTTP+SSE?"""
         ...
 
     # --- Tools ---
@@ -356,6 +364,12 @@ class Adapter(Protocol):
 
     wraps_output: ClassVar[bool]
     """Does a structured value that is no object have to be wrapped in one to be sent?"""
+
+    schema_dialect: ClassVar[str]
+    """In which dialect is a schema that names none?"""
+
+    fetches_references: ClassVar[bool]
+    """May a reference in a schema be followed to another address?"""
 
     # --- Messages, from the schema ---
 

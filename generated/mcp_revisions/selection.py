@@ -131,7 +131,7 @@ class AdapterSet:
             The adapter, and the refusal that it words where the message cannot be carried out.
         """
         # A request that names a revision in `_meta` is answered by that revision, whatever session it names.
-        # The newest revision without a handshake says which are served.
+        # The newest revision without a handshake says which are served; of one that has a handshake, that it opens with that, and what is served without.
         # page: basic/versioning#protocol-version-negotiation
         asked = contract.member(payload, "params", "_meta", "io.modelcontextprotocol/protocolVersion")
         if isinstance(asked, str):
@@ -141,6 +141,9 @@ class AdapterSet:
             if said is not None and said != asked:
                 mismatch = contract.HeaderMismatch(f"the version header says {said!r}; the body says {asked!r}")
                 return Selection(self.newest_stateless, mismatch)
+            if asked in self.handshake_versions:
+                without = [version for version in self.versions if version not in self.handshake_versions]
+                return Selection(self.newest_stateless, contract.HandshakeMissing(asked, without, "initialize"))
             return Selection(self.newest_stateless, contract.UnsupportedVersion(asked, self.versions))
 
         # A handshake is answered by the revision that it asks for, if that has one and is served; else by the newest that has one.

@@ -10,6 +10,7 @@ from mcp_contract.errors import (
     CannotAsk,
     Forbidden,
     HandlerFault,
+    HandshakeMissing,
     HeaderMismatch,
     InternalError,
     InvalidParams,
@@ -56,7 +57,7 @@ from mcp_contract.members import (
     one_or_all,
 )
 from mcp_contract.messages import RESERVED_LABELS, Answered, Declaration, Json, JsonObject, Questions
-from mcp_contract.question_forms import FORMATS, unshowable, with_names_beside_values
+from mcp_contract.question_forms import FORMATS, unshowable, with_formats, with_names_beside_values
 from mcp_contract.questions import questions_as_text, questions_in_meta, take_answers, with_answer_arguments
 from mcp_contract.simplification import (
     Loss,
@@ -79,6 +80,7 @@ __all__ = [
     "Declaration",
     "Forbidden",
     "HandlerFault",
+    "HandshakeMissing",
     "HeaderMismatch",
     "HeaderParameter",
     "InternalError",
@@ -143,6 +145,7 @@ __all__ = [
     "take_answers",
     "unshowable",
     "with_answer_arguments",
+    "with_formats",
     "with_names_beside_values",
     "without",
     "without_header_annotations",

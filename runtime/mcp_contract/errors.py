@@ -126,6 +126,22 @@ class UnsupportedVersion(PeerFault):
         )
 
 
+class HandshakeMissing(UnsupportedVersion):
+    """The peer asks, without a handshake, for a revision that is served after one.
+
+    Args:
+        requested: the revision that was asked for.
+        supported: the revisions that are served without a handshake, newest first.
+        method: the request that opens with one.
+    """
+
+    def __init__(self, requested: str, supported: Sequence[str], method: str) -> None:
+        super().__init__(requested, supported)
+        self.message = cut(
+            f"protocol version {requested!r} has to be opened with {method}; served without: {', '.join(supported) or 'none'}"
+        )
+
+
 class Unauthorized(PeerFault):
     """Who sends the request is not known.
 

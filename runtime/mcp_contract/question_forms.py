@@ -7,7 +7,7 @@ Specification: client/elicitation#requested-schema
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from mcp_contract.errors import CannotAsk
@@ -42,6 +42,27 @@ _APPLYING = (
     "unevaluatedItems",
 )
 """The keywords that bring in other schemas, besides `properties` and `items`."""
+
+
+def with_formats(form: JsonObject, formats: Collection[str]) -> JsonObject:
+    """A form without the formats that a revision does not have; they say less of a text than its name.
+
+    Args:
+        form: the form.
+        formats: those that there are.
+
+    Returns:
+        The form itself where it has no other.
+    """
+    members = form.get("properties")
+    if not isinstance(members, Mapping):
+        return form
+    changed = {
+        name: {key: value for key, value in member.items() if key != "format"}
+        for name, member in members.items()
+        if isinstance(member, Mapping) and member.get("format", None) not in (None, *formats)
+    }
+    return {**form, "properties": {**members, **changed}} if changed else form
 
 
 def unshowable(form: JsonObject) -> str | None:

@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import inspect
 import pathlib
+import re
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -19,12 +20,14 @@ from revgen.inventory.concerns import Area
 from revgen.projection.plan import ObjectFunction
 from revgen.schemas.methods import methods
 from revgen.specification.loading import Specification
-from vector_files import FOLDER, MessageVector, concern_vectors, encoding_vectors, message_vectors
+from vector_files import FOLDER, ROOT, MessageVector, concern_vectors, encoding_vectors, message_vectors
 
 REVISIONS = list(adapters())
 
 # A result that asks is written by a concern, question by question, so that nothing calls what the projection has for the whole.
 NOT_CALLED = {"CreateMessageRequest", "ElicitRequest", "InputRequiredResult", "ListRootsRequest"}
+# An application's own keys are judged where it declares them.
+READ_WHEN_DECLARED = {"reserved_meta_key"}
 FRAMES = {"Error", "JSONRPCNotification", "JSONRPCRequest"}
 Judged = dict[tuple[str, str], set[bool]]
 
@@ -252,3 +255,17 @@ def test_every_member_is_shown_where_it_is_sent_and_where_it_is_left_out(
         for member in sorted((set(function.kept or ()) | lacking) - seen[id(names)]):
             unseen.append(f"{function.type_name}.{member}")
     assert unseen == []
+
+
+def test_every_answer_is_read_or_says_by_whom_it_will_be(specification: Specification) -> None:
+    """Nothing in the inventory is there for nobody: the runtime reads it, a macro does, or what is sent depends on it."""
+    sources = [path.read_text("utf-8") for path in (ROOT / "runtime").rglob("*.py")]
+    templates = {path.name.partition(".")[0]: path.read_text("utf-8") for path in (ROOT / "templates").rglob("*.jinja")}
+    wrong = []
+    for concern in (concern for area in specification.areas for concern in area.concerns):
+        others = [text for name, text in templates.items() if name != concern.name]
+        used = re.compile(rf"\.{concern.name}\b")
+        read = concern.adjusts or concern.replaces or concern.fills or any(map(used.search, [*sources, *others]))
+        if bool(read) is bool(concern.read_by) and concern.name not in READ_WHEN_DECLARED:
+            wrong.append(f"{concern.name}: {'read, and says that it is not' if read else 'read by nobody'}")
+    assert wrong == []

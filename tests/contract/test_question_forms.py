@@ -4,7 +4,8 @@ import re
 from typing import Any
 
 import pytest
-from mcp_contract import CannotAsk, unshowable, with_names_beside_values
+from mcp_contract import FORMATS, CannotAsk, unshowable, with_formats, with_names_beside_values
+from mcp_revisions import AdapterSet
 
 
 def test_titles_of_choices_stand_in_a_list_of_names() -> None:
@@ -116,3 +117,14 @@ def test_what_is_required_is_asked_for() -> None:
 )
 def test_what_every_client_can_show_is_let_through(member: dict[str, Any]) -> None:
     assert unshowable({**form(member), "additionalProperties": False, "required": ["it"]}) is None
+
+
+def test_what_a_form_may_have_is_what_the_newest_revisions_have() -> None:
+    """client/elicitation#requested-schema"""
+    assert {tuple(adapter.form_formats) for adapter in AdapterSet.default().by_version.values()} == {FORMATS}
+
+
+def test_formats_that_a_revision_lacks_are_left_out() -> None:
+    form = {"type": "object", "properties": {"at": {"type": "string", "format": "time"}, "on": {"format": "date"}}}
+    assert with_formats(form, ["date"])["properties"] == {"at": {"type": "string"}, "on": {"format": "date"}}
+    assert with_formats(form, ["date", "time"]) is form

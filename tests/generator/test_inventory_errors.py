@@ -68,7 +68,7 @@ CASES = {
         "    value: text\n    default: x",
         [
             f"{STDIO}:8:5: 'default' is not a key of concern 'line_end'; "
-            "allowed: question, value, flag, names, needs, fills, answers"
+            "allowed: question, value, flag, names, needs, fills, read_by, answers"
         ],
     ),
     "an unknown key of an answer": (
@@ -88,7 +88,7 @@ CASES = {
         "    question: What ends a line?\n",
         "",
         [
-            f"{STDIO}:5:3: concern 'line_end' has no 'question'; allowed: question, value, flag, names, needs, fills, answers"
+            f"{STDIO}:5:3: concern 'line_end' has no 'question'; allowed: question, value, flag, names, needs, fills, read_by, answers"
         ],
     ),
     "a missing citation": (

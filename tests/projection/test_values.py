@@ -255,7 +255,7 @@ def test_members_that_are_alike_are_one_complaint_with_a_pattern() -> None:
     found, _ = complained(both("a", "b"), both("a"), "All")
     assert found == [
         "specs/canonical.yaml:1:1: '*.scope' may be \"b\", which is not taken (of One, Three, Two) in r1; say what is sent with a concern "
-        "that has 'replaces: One.scope', and for each of the others, or list \"*.scope\" under 'hints: members' in specs/canonical.yaml to "
+        "that has 'replaces: One.scope' (one for each), or list \"*.scope\" under 'hints: members' in specs/canonical.yaml to "
         "leave such a value out, or list \"*.scope\" under 'refused: members' in specs/canonical.yaml to make it an error"
     ]
 

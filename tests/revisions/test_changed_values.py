@@ -168,13 +168,11 @@ def test_changed_values_are_answered_in_data(project: Project, schema: pathlib.P
     }
     with_context = ", ".join(version for version in VERSIONS if "CompleteRequestParamsContext" in schemas[version])
     assert [line.partition(": ")[2].partition("; say")[0] for line in faults] == [
+        f"'*.role' may be \"tool\", which is not taken (of CreateMessageResult, PromptMessage, SamplingMessage) in {older}",
         f"'CompleteRequestParamsContext.arguments' may be a number in an object, which is not taken in {with_context}",
         f"'CreateMessageRequestParams.includeContext' may be \"thisServer\", which is not taken in {NEXT}",
         f"'CreateMessageRequestParams.modelPreferences' may be text, which is not taken in {older}",
-        f"'CreateMessageResult.role' may be \"tool\", which is not taken in {older}",
         f"'LoggingMessageNotificationParams.data' may be anything but an object, which is not taken in {NEXT}",
-        f"'PromptMessage.role' may be \"tool\", which is not taken in {older}",
-        f"'SamplingMessage.role' may be \"tool\", which is not taken in {older}",
     ], result.output
     assert all(line.startswith(f"{RULES}:") for line in faults)
 

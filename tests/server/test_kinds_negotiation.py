@@ -82,7 +82,43 @@ async def test_a_revision_with_handshake_named_in_a_request_gets_no_mixture(
         (key,) = (key for key, value in request["params"]["_meta"].items() if value == result_adapter.version)
         request["params"]["_meta"][key] = named
         reply = await client.post(request, change={**headers, str(result_adapter.version_header): named})
-    assert "error" in reply.message and named in str(reply.error)
+    assert reply.status == result_adapter.error_statuses["unsupported_version"]
+    assert reply.error["code"] == result_adapter.error_codes["unsupported_version"]
+    # Whoever picks from the list must not come to pick the same again.
+    without = [version for version, adapter in ADAPTERS.by_version.items() if not adapter.has_handshake]
+    assert reply.error["data"] == {"supported": without, "requested": named}
+    assert "has to be opened with initialize" in reply.error["message"]
+
+
+@pytest.mark.parametrize("wrong", [5, None, [], True, {}])
+async def test_a_revision_that_is_no_text_is_a_bad_request(
+    result_adapter: Adapter, binding: str, wrong: object
+) -> None:
+    """basic/index#_meta: what is declared wrongly counts as missing."""
+    async with serving(wire_registry(), binding=binding) as url, RawClient(url, result_adapter) as client:
+        request = client.request("tools/list")
+        headers = client.headers(request)
+        (key,) = (key for key, value in request["params"]["_meta"].items() if value == result_adapter.version)
+        request["params"]["_meta"][key] = wrong
+        reply = await client.post(request, change=headers)
+    assert reply.status == 400
+    assert reply.error["code"] == result_adapter.error_codes["missing_request_meta"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"elicitation": {"form": True}}, {"sampling": {"tools": []}}, {"extensions": {"com.example/x": 1}}, {"roots": 1}],
+)
+async def test_a_capability_of_a_wrong_type_is_a_bad_request(
+    result_adapter: Adapter, binding: str, wrong: dict[str, object]
+) -> None:
+    async with serving(wire_registry(), binding=binding) as url, RawClient(url, result_adapter) as client:
+        request = client.request("tools/list")
+        (key,) = (key for key in request["params"]["_meta"] if key.endswith("/clientCapabilities"))
+        request["params"]["_meta"][key] = wrong
+        reply = await client.post(request)
+    assert reply.status == 400
+    assert reply.error["code"] == result_adapter.error_codes["missing_request_meta"]
 
 
 async def test_each_mirrored_header_must_be_there_and_say_the_same(result_adapter: Adapter, binding: str) -> None:

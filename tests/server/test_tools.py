@@ -237,3 +237,21 @@ async def test_every_result_fits_the_schema_of_its_revision(adapter: Adapter) ->
             *(("tools/call", {"name": name, "arguments": {}}) for name in ("add", "numbers", "blocks", "whole")),
         ):
             adapter.check_result(method, (await client.call(method, params)).result)
+
+
+async def test_wrong_arguments_are_told_as_the_revision_says(adapter: Adapter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """server/tools#error-handling: in the result, or as an error."""
+    made = Registry("tides", "1")
+
+    @made.tool
+    def height(n: int) -> int:
+        return n
+
+    for in_result in (True, False):
+        monkeypatch.setattr(type(adapter), "wrong_arguments_in_result", in_result)
+        async with serving(made) as url, RawClient(url, adapter) as client:
+            reply = await client.call("tools/call", {"name": "height", "arguments": {"n": "x"}})
+            if in_result:
+                assert reply.result["isError"] is True
+            else:
+                assert reply.error["code"] == adapter.error_codes["invalid_params"]

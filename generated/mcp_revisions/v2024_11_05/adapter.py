@@ -81,7 +81,7 @@ class Adapter:
     """
 
     waits_for_ready: ClassVar[bool] = True
-    """Does a server send nothing of its own accord before the client says that it is ready?
+    """Does a server send no request but a ping before the client says that it is ready? (Notifications may go.)
 
     page: basic/lifecycle#initialization
     """
@@ -171,6 +171,14 @@ class Adapter:
     """Is a call given up by a notification (or by closing its stream)?
 
     policy: project: on this transport the revision is served like its successor.
+    """
+
+    wrong_arguments_in_result: ClassVar[bool] = True
+    """Are arguments that a tool does not take told in its result, where a model reads it (or by an error of the
+    protocol)?
+
+    page: server/tools#error-handling
+    policy: project: the page has them among both kinds of errors; a model can mend only what it reads.
     """
 
     # --- Asking the user ---
@@ -267,11 +275,18 @@ class Adapter:
     def question_form(self, params: JsonObject) -> JsonObject:
         """Which parts of a form can a client of the revision read?
 
-        All that the newest revision has.
+        All that a form may have, which is flat, of plain members and of choices among texts; formats that no form
+        has are left out.
 
         policy: project: the form is shown to a model as text, which reads any.
         """
-        return params
+        return {**params, "requestedSchema": contract.with_formats(params["requestedSchema"], self.form_formats)}
+
+    form_formats: ClassVar[tuple[str, ...]] = ("email", "uri", "date", "date-time")
+    """Which formats of text may a form ask for?
+
+    policy: project: the form is shown to a model as text, with what forms have in later revisions.
+    """
 
     def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
         """May a client that declared these capabilities be asked to sample, with tools or without?
@@ -747,8 +762,8 @@ class Adapter:
         """
         return
 
-    def suggests_http_sse(self, status: int) -> bool:
-        """After which status of its first request does a client try HTTP+SSE?
+    def suggests_http_sse(self, status: int, body: Json) -> bool:
+        """After which answer to its first request does a client try HTTP+SSE?
 
         After none; it started there.
 
@@ -809,6 +824,19 @@ class Adapter:
     """Does a structured value that is no object have to be wrapped in one to be sent?
 
     schema: #/$defs/CallToolResult
+    """
+
+    schema_dialect: ClassVar[str] = "https://json-schema.org/draft/2020-12/schema"
+    """In which dialect is a schema that names none?
+
+    policy: project: no page names a dialect; later revisions take this one.
+    """
+
+    fetches_references: ClassVar[bool] = False
+    """May a reference in a schema be followed to another address?
+
+    policy: project: no page speaks of it; a later one forbids it, since whoever writes a schema would have its
+    reader fetch what it likes.
     """
 
     # --- Messages, from the schema ---

@@ -81,7 +81,7 @@ class Adapter:
     """
 
     waits_for_ready: ClassVar[bool] = True
-    """Does a server send nothing of its own accord before the client says that it is ready?
+    """Does a server send no request but a ping before the client says that it is ready? (Notifications may go.)
 
     page: basic/lifecycle#initialization
     """
@@ -174,6 +174,14 @@ class Adapter:
     page: basic/utilities/cancellation#cancellation-flow
     """
 
+    wrong_arguments_in_result: ClassVar[bool] = True
+    """Are arguments that a tool does not take told in its result, where a model reads it (or by an error of the
+    protocol)?
+
+    page: server/tools#error-handling
+    policy: project: the page has them among both kinds of errors; a model can mend only what it reads.
+    """
+
     # --- Asking the user ---
 
     askable_methods: ClassVar[Mapping[str, bool]] = MappingProxyType(
@@ -264,12 +272,19 @@ class Adapter:
         """Which parts of a form can a client of the revision read?
 
         Titles of choices stand in a list of names beside the values; only a boolean has a default; several
-        choices at once cannot be asked for.
+        choices at once cannot be asked for. Formats that no form has are left out.
 
         page: client/elicitation#supported-schema-types
         schema: #/$defs/EnumSchema
         """
-        return {**params, "requestedSchema": contract.with_names_beside_values(params["requestedSchema"])}
+        form = contract.with_formats(params["requestedSchema"], self.form_formats)
+        return {**params, "requestedSchema": contract.with_names_beside_values(form)}
+
+    form_formats: ClassVar[tuple[str, ...]] = ("email", "uri", "date", "date-time")
+    """Which formats of text may a form ask for?
+
+    page: client/elicitation#supported-schema-types
+    """
 
     def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
         """May a client that declared these capabilities be asked to sample, with tools or without?
@@ -670,6 +685,8 @@ class Adapter:
         The version header, if it is there, names the agreed revision.
 
         page: basic/transports#protocol-version-header
+        policy: project: a revision that is served, and was not agreed on in the session, is no better than one
+        that is not.
         """
         named = contract.header(headers, self.version_header)
         if named is not None and named != self.version:
@@ -763,8 +780,8 @@ class Adapter:
         """
         return
 
-    def suggests_http_sse(self, status: int) -> bool:
-        """After which status of its first request does a client try HTTP+SSE?
+    def suggests_http_sse(self, status: int, body: Json) -> bool:
+        """After which answer to its first request does a client try HTTP+SSE?
 
         After any that blames the client.
 
@@ -828,6 +845,19 @@ class Adapter:
     """Does a structured value that is no object have to be wrapped in one to be sent?
 
     page: server/tools#structured-content
+    """
+
+    schema_dialect: ClassVar[str] = "https://json-schema.org/draft/2020-12/schema"
+    """In which dialect is a schema that names none?
+
+    policy: project: no page names a dialect; later revisions take this one.
+    """
+
+    fetches_references: ClassVar[bool] = False
+    """May a reference in a schema be followed to another address?
+
+    policy: project: no page speaks of it; a later one forbids it, since whoever writes a schema would have its
+    reader fetch what it likes.
     """
 
     # --- Messages, from the schema ---

@@ -82,7 +82,7 @@ class Adapter:
     """
 
     waits_for_ready: ClassVar[bool] = True
-    """Does a server send nothing of its own accord before the client says that it is ready?
+    """Does a server send no request but a ping before the client says that it is ready? (Notifications may go.)
 
     page: basic/lifecycle#initialization
     """
@@ -172,6 +172,13 @@ class Adapter:
     """Is a call given up by a notification (or by closing its stream)?
 
     page: basic/utilities/cancellation#cancellation-flow
+    """
+
+    wrong_arguments_in_result: ClassVar[bool] = True
+    """Are arguments that a tool does not take told in its result, where a model reads it (or by an error of the
+    protocol)?
+
+    page: server/tools#error-handling
     """
 
     # --- Asking the user ---
@@ -266,11 +273,18 @@ class Adapter:
     def question_form(self, params: JsonObject) -> JsonObject:
         """Which parts of a form can a client of the revision read?
 
-        All that the newest revision has.
+        All that a form may have, which is flat, of plain members and of choices among texts; formats that no form
+        has are left out.
 
         page: client/elicitation#requested-schema
         """
-        return params
+        return {**params, "requestedSchema": contract.with_formats(params["requestedSchema"], self.form_formats)}
+
+    form_formats: ClassVar[tuple[str, ...]] = ("email", "uri", "date", "date-time")
+    """Which formats of text may a form ask for?
+
+    page: client/elicitation#requested-schema
+    """
 
     def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
         """May a client that declared these capabilities be asked to sample, with tools or without?
@@ -678,6 +692,8 @@ class Adapter:
         The version header, if it is there, names the agreed revision.
 
         page: basic/transports#protocol-version-header
+        policy: project: a revision that is served, and was not agreed on in the session, is no better than one
+        that is not.
         """
         named = contract.header(headers, self.version_header)
         if named is not None and named != self.version:
@@ -771,10 +787,10 @@ class Adapter:
         """
         return
 
-    def suggests_http_sse(self, status: int) -> bool:
-        """After which status of its first request does a client try HTTP+SSE?
+    def suggests_http_sse(self, status: int, body: Json) -> bool:
+        """After which answer to its first request does a client try HTTP+SSE?
 
-        After one of the three that such a server gives.
+        After one of the three statuses that such a server gives.
 
         page: basic/transports#backwards-compatibility
         """
@@ -837,6 +853,19 @@ class Adapter:
     """Does a structured value that is no object have to be wrapped in one to be sent?
 
     page: server/tools#structured-content
+    """
+
+    schema_dialect: ClassVar[str] = "https://json-schema.org/draft/2020-12/schema"
+    """In which dialect is a schema that names none?
+
+    page: basic/index#schema-dialect
+    """
+
+    fetches_references: ClassVar[bool] = False
+    """May a reference in a schema be followed to another address?
+
+    policy: project: no page speaks of it; a later one forbids it, since whoever writes a schema would have its
+    reader fetch what it likes.
     """
 
     # --- Messages, from the schema ---

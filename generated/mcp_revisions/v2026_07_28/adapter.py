@@ -82,7 +82,7 @@ class Adapter:
     """
 
     waits_for_ready: ClassVar[bool] = False
-    """Does a server send nothing of its own accord before the client says that it is ready?
+    """Does a server send no request but a ping before the client says that it is ready? (Notifications may go.)
 
     page: basic/index#statelessness
     """
@@ -176,6 +176,13 @@ class Adapter:
     """Is a call given up by a notification (or by closing its stream)?
 
     page: basic/patterns/cancellation#transport-specific-cancellation
+    """
+
+    wrong_arguments_in_result: ClassVar[bool] = True
+    """Are arguments that a tool does not take told in its result, where a model reads it (or by an error of the
+    protocol)?
+
+    page: server/tools#error-handling
     """
 
     # --- Asking the user ---
@@ -280,11 +287,18 @@ class Adapter:
     def question_form(self, params: JsonObject) -> JsonObject:
         """Which parts of a form can a client of the revision read?
 
-        All that the newest revision has.
+        All that a form may have, which is flat, of plain members and of choices among texts; formats that no form
+        has are left out.
 
         page: client/elicitation#requested-schema
         """
-        return params
+        return {**params, "requestedSchema": contract.with_formats(params["requestedSchema"], self.form_formats)}
+
+    form_formats: ClassVar[tuple[str, ...]] = ("email", "uri", "date", "date-time")
+    """Which formats of text may a form ask for?
+
+    page: client/elicitation#requested-schema
+    """
 
     def may_sample(self, capabilities: JsonObject, with_tools: bool) -> bool:
         """May a client that declared these capabilities be asked to sample, with tools or without?
@@ -613,18 +627,25 @@ class Adapter:
         for key in ("io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"):
             if key not in meta:
                 raise contract.MissingRequestMeta(f"params._meta lacks {key}")
+        if not isinstance(meta["io.modelcontextprotocol/protocolVersion"], str):
+            raise contract.MissingRequestMeta("params._meta: the protocol version is no text")
         capabilities = meta["io.modelcontextprotocol/clientCapabilities"]
         if not isinstance(capabilities, dict):
             raise contract.MissingRequestMeta("params._meta: the client's capabilities are no object")
-        for name, declared in capabilities.items():
-            if not isinstance(declared, dict) and name in (
-                "elicitation",
-                "sampling",
-                "roots",
-                "extensions",
-                "experimental",
-            ):
+        settings: dict[str, tuple[str, ...]] = {
+            "elicitation": ("form", "url"),
+            "roots": (),
+            "sampling": ("context", "tools"),
+        }
+        for name in (*settings, "experimental", "extensions"):
+            declared = capabilities.get(name, {})
+            if not isinstance(declared, dict):
                 raise contract.MissingRequestMeta(f"params._meta: the client's capability {name} is no object")
+            for part in settings.get(name, tuple(declared)):
+                if not isinstance(declared.get(part, {}), dict):
+                    raise contract.MissingRequestMeta(
+                        f"params._meta: the client's capability {name}.{part} is no object"
+                    )
 
     deprecated: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
@@ -863,14 +884,16 @@ class Adapter:
         """
         contract.check_param_headers(headers, arguments, schema, self.parameter_header)
 
-    def suggests_http_sse(self, status: int) -> bool:
-        """After which status of its first request does a client try HTTP+SSE?
+    def suggests_http_sse(self, status: int, body: Json) -> bool:
+        """After which answer to its first request does a client try HTTP+SSE?
 
-        After one of the three that such a server gives.
+        After one of the three, unless the body is an error that only a server of this revision gives.
 
         page: basic/transports/streamable-http#http+sse-transport-2024-11-05
         """
-        return status in (400, 404, 405)
+        kinds = ("header_mismatch", "method_not_found", "missing_client_capability", "unsupported_version")
+        code = contract.member(body, "error", "code")
+        return status in (400, 404, 405) and code not in [self.error_codes[kind] for kind in kinds]
 
     # --- Tools ---
 
@@ -923,6 +946,18 @@ class Adapter:
     """Does a structured value that is no object have to be wrapped in one to be sent?
 
     page: server/tools#structured-content
+    """
+
+    schema_dialect: ClassVar[str] = "https://json-schema.org/draft/2020-12/schema"
+    """In which dialect is a schema that names none?
+
+    page: basic/index#schema-dialect
+    """
+
+    fetches_references: ClassVar[bool] = False
+    """May a reference in a schema be followed to another address?
+
+    page: basic/index#ref-resolution
     """
 
     # --- Messages, from the schema ---

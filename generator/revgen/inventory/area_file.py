@@ -28,6 +28,10 @@ NamedByTable = Literal["requests", "request members", "meta keys", "error codes"
 code; a code, and a kind of error; a concern that the revision answers with something."""
 
 
+Reader = Literal["client", "stdio", "people"]
+"""Who reads an answer that the server does not: the client or the transport stdio, which come next, or people, who compare revisions."""
+
+
 Cited = Annotated[Citations, pydantic.Field(alias="cite", description="Where it is written, or why it is so.")]
 
 Review = Annotated[
@@ -143,6 +147,8 @@ class ValueConcern(Part):
     """Another concern, which a revision must answer with something where it does so here."""
     fills: Text = ""
     """The member that it fills where a revision requires it and a sender may leave it out."""
+    read_by: Reader | None = None
+    """Who reads the answers, where the server does not."""
     answers: Each[Version, ValueAnswer]
     """The answer of each revision, oldest first."""
 
@@ -172,6 +178,8 @@ class TableConcern(Part):
         by_kind("a mapping from row to words, or the name of a table that has the same rows"),
     ]
     """Every row, with words; or the name of a table that has the same rows."""
+    read_by: Reader | None = None
+    """Who reads the answers, where the server does not."""
     answers: Each[Version, TableAnswer]
     """The answer of each revision, oldest first."""
 
@@ -193,6 +201,8 @@ class ChoiceConcern(Part):
     """The type whose objects it takes before anything is left out."""
     replaces: Text = ""
     """The member of unions, the type or the member of a type for which it gives what is sent instead."""
+    read_by: Reader | None = None
+    """Who reads the answers, where the server does not."""
     answers: Each[Version, ChoiceAnswer]
     """The answer of each revision, oldest first."""
 

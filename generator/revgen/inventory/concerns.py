@@ -42,7 +42,8 @@ class Concern:
 
     `type` is that of a value or of every entry of a table; a value may be a `flag`; a table has `rows`. `names` says what the answers name
     (empty for nothing), `needs` which other concern a revision must answer with something where it does so here. `signature`, `parameters` (name to type) and `choices` (name to meaning) belong to a choice; `choice_places`
-    says where each choice stands, and `reads` which members (`Type.member`) the code of a choice relies on. `answers` has one entry
+    says where each choice stands, and `reads` which members (`Type.member`) the code of a choice relies on. `read_by` says who reads the
+    answers where the server does not. `answers` has one entry
     a revision, oldest first.
 
     At most one of three says how it takes part in leaving out what a revision lacks: a choice `adjusts` objects of a type, or
@@ -68,6 +69,7 @@ class Concern:
     choices: dict[str, str] = dataclasses.field(default_factory=dict)
     choice_places: dict[str, Place] = dataclasses.field(default_factory=dict)
     reads: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    read_by: str = ""
     key_places: dict[str, Place] = dataclasses.field(default_factory=dict, compare=False)
 
     def place_of(self, key: str) -> Place:

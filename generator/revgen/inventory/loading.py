@@ -115,6 +115,7 @@ class _Joiner:
             answers={},
             place=asked.place,
             key_places=asked.places,
+            read_by=asked.read_by or "",
         )
         if isinstance(asked, ValueConcern):
             concern = dataclasses.replace(

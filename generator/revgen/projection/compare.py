@@ -102,7 +102,7 @@ def _gathered(needed: Mapping[Complaint, list[str]]) -> Iterator[tuple[str, Comp
         remedy = (
             key[2]
             .replace("list it under", f'list "{key[0]}" under')
-            .replace(f"'replaces: {key[0]}'", f"'replaces: {first.member}', and for each of the others")
+            .replace(f"'replaces: {key[0]}'", f"'replaces: {first.member}' (one for each)")
         )
         yield f"{key[1]} (of {owners})", dataclasses.replace(first, remedy=remedy), revisions
 

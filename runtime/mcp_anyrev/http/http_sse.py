@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.sessions import Session
     from mcp_anyrev.server.core import Core
     from mcp_anyrev.storage.protocols import Message
+
+log = logging.getLogger("mcp_anyrev.server")
 
 _QUERY = "session"
 
@@ -102,6 +105,9 @@ class HttpSse:
         self._streams = Streams(core)
         self._first = core.adapters.by_version[self._served[0]]
         """The revision in which a connection begins."""
+        instead = self._first.deprecated.get("http_sse")
+        if instead is not None:
+            log.warning("HTTP+SSE is deprecated since it has a successor: %s", instead)
         self._calls: dict[str, _Calls] = {}
         self._working: set[asyncio.Task[None]] = set()
 

@@ -160,7 +160,7 @@ class SessionStream:
         """Tell a change, if the session may hear of it, and of one thing if it wants to."""
         if announcement.of_one and uri not in self.session.subscriptions:
             return
-        if not self.session.version or (self.adapter.waits_for_ready and not self.session.ready):
+        if not self.session.version:
             return
         method = announcement.notification
         if method in self.adapter.server_notifications:

@@ -36,10 +36,12 @@ class OfferedTool(Offered):
     Attributes:
         wraps_output: is a result that is no object wrapped?
         schemas: how its input schema is sent; None for what the revision says.
+        wrong_arguments_in_result: are arguments that do not fit told in a result?
     """
 
     wraps_output: bool = field(kw_only=True)
     schemas: Schemas | None = field(kw_only=True)
+    wrong_arguments_in_result: bool = field(kw_only=True)
 
 
 UNREADABLE = "input_schema"
@@ -98,6 +100,8 @@ class ToolCall(Use):
 
     def wrong(self, words: str) -> JsonObject:
         """See `Use.wrong`."""
+        if not self.offered.wrong_arguments_in_result:
+            return super().wrong(words)
         return failed(f"wrong arguments: {words}")
 
     def failed(self, words: str) -> JsonObject:
@@ -129,8 +133,15 @@ class Tools(Kind):
         if wraps and output_schema is not None and not is_object_schema(output_schema):
             listed["outputSchema"] = wrapped_schema(output_schema)
         header_schema = part.description["inputSchema"] if part.has_header_parameters else None
-        losses = without_headers.losses + simplified.losses
-        return OfferedTool(part, listed, losses, header_schema, wraps_output=wraps, schemas=schemas)
+        return OfferedTool(
+            part,
+            listed,
+            without_headers.losses + simplified.losses,
+            header_schema,
+            wraps_output=wraps,
+            schemas=schemas,
+            wrong_arguments_in_result=adapter.wrong_arguments_in_result,
+        )
 
     def changed(self, offered: Offered, adapter: Adapter, sent: JsonObject) -> Iterator[Changed]:
         """See `Kind.changed`."""
