@@ -337,3 +337,5 @@ def test_bytes_are_refused_where_they_are_declared(annotation: Any) -> None:
     raw.__annotations__["return"] = annotation
     with pytest.raises(RegistrationError, match=r"tool 'raw': it returns bytes.*Image.*File"):
         Registry("bytes", "1.0").tool(raw)
+    with pytest.raises(RegistrationError, match=r"prompt 'raw': it returns bytes.*Image.*File"):
+        Registry("bytes", "1.0").prompt(raw)

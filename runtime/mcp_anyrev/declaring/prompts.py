@@ -25,6 +25,7 @@ from mcp_anyrev.declaring.declared import (
     name_of,
 )
 from mcp_anyrev.declaring.resources import ResourceTemplate
+from mcp_anyrev.declaring.returned import Returned
 from mcp_anyrev.declaring.signatures import read_signature
 from mcp_anyrev.declaring.visibility import Condition, Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
@@ -134,6 +135,7 @@ def declare_prompt(
         check_name(name)
         check_options(options, PromptOptions.__annotations__)
         signature = read_signature(function, None, local_names)
+        Returned(signature.returns).check_no_bytes()
         schema = signature.input_schema
         for argument, member in schema.get("properties", {}).items():
             if not _is_text(member, schema.get("$defs", {})):

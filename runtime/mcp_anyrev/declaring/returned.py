@@ -74,8 +74,7 @@ class Returned:
         Raises:
             ValueError: the type has none.
         """
-        if _has_raw_bytes(self.annotation):
-            raise ValueError("it returns bytes, which JSON has not; return an Image, an Audio or a File")
+        self.check_no_bytes()
         if self.says_nothing or self.is_content or self.annotation is str:
             return None
         try:
@@ -83,6 +82,15 @@ class Returned:
             return None if self.is_text else schema_of(self.annotation, "serialization", self._adapter)
         except PydanticUserError as error:
             raise ValueError(f"what it returns has no JSON Schema: {error.message}") from None
+
+    def check_no_bytes(self) -> None:
+        """See that it has no bytes of which nothing says what they are.
+
+        Raises:
+            ValueError: it has.
+        """
+        if _has_raw_bytes(self.annotation):
+            raise ValueError("it returns bytes, which JSON has not; return an Image, an Audio or a File")
 
     def plain(self, value: Any) -> Any:
         """A value as plain JSON, which may still hold infinities.
