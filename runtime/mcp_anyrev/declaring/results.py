@@ -38,6 +38,8 @@ def tool_result(value: Any, returned: Returned, output: JsonValidator | None) ->
         UnusableResult: the value is not what the function says, is no JSON, or does not fit the schema.
     """
     if output is None:
+        if value.__class__ is str and returned.leaves_text_alone:
+            return {"content": [{"type": "text", "text": value}]}
         if value is None:
             return {"content": []}
         if isinstance(value, str) or returned.is_text:
