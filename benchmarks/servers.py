@@ -54,9 +54,10 @@ async def bare_aiohttp() -> None:
 
 async def ours_aiohttp() -> None:
     """This project on aiohttp."""
+    from mcp_anyrev import Limits, Settings
     from mcp_anyrev.testing import serve
 
-    async with serve(_registry()) as url:
+    async with serve(_registry(), Settings(limits=Limits(calls_per_minute=None))) as url:
         print(url, flush=True)
         await asyncio.Event().wait()
 
@@ -78,9 +79,9 @@ async def bare_uvicorn() -> None:
 
 async def ours_uvicorn() -> None:
     """This project on uvicorn."""
-    from mcp_anyrev import asgi
+    from mcp_anyrev import Limits, Settings, asgi
 
-    await _on_uvicorn(asgi(_registry()))
+    await _on_uvicorn(asgi(_registry(), Settings(limits=Limits(calls_per_minute=None))))
 
 
 async def official_uvicorn() -> None:

@@ -101,6 +101,8 @@ class Limits:
             room when others of its sender are too large.
         call_bytes: the most bytes that the requests of all waiting calls have.
         calls_of_connection: the most calls that go on at once on one connection of HTTP+SSE.
+        calls_per_minute: the most calls of one client in a minute, of tools, prompts, resources and completions together; one that has
+            been silent may send so many at once. Further ones are refused, with the time after which to call again. None for any number.
         threads: the most threads in which handlers and dependencies run that are not async.
         stored_bytes: the most that is kept of all sessions and unfinished calls; see `SessionStore` for what goes first.
         stored_bytes_of_principal: the most of those of one principal.
@@ -131,6 +133,7 @@ class Limits:
     call_bytes_of_principal: Count = 16 * 1024 * 1024
     call_bytes: Count = 64 * 1024 * 1024
     calls_of_connection: Count = 256
+    calls_per_minute: Count | None = 60_000
     threads: Count = 40
     stored_bytes: Count = 64 * 1024 * 1024
     stored_bytes_of_principal: Count = 16 * 1024 * 1024

@@ -43,6 +43,7 @@ SHOWN_BY = {
     "call_bytes_of_principal": "test_waiting_calls.test_calls_that_wait_are_bounded",
     "call_bytes": "test_waiting_calls.test_calls_that_wait_are_bounded",
     "calls_of_connection": "test_http_sse.test_streams_and_calls_are_bounded",
+    "calls_per_minute": "test_rate.test_who_calls_too_often_is_told_when_to_call_again",
     "threads": "test_every_setting.test_so_many_sync_calls_run_at_once_and_no_more",
     "stored_bytes": "test_every_setting.test_what_is_kept_of_all_sessions_is_bounded_in_bytes",
     "stored_bytes_of_principal": "test_sessions.test_a_session_that_is_in_use_stays_and_a_new_one_is_told_to_wait",

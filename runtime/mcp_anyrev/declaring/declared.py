@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -42,6 +42,7 @@ class Declared:
         asks: may they ask?
         visible: what it takes to see it; all of it.
         path: the registries that offer it; the last is the one that declared it.
+        requires: the paths of the client capabilities without which it is not run.
     """
 
     key: str
@@ -52,12 +53,13 @@ class Declared:
     asks: bool
     visible: tuple[Condition, ...]
     path: tuple[Registry, ...]
+    requires: tuple[tuple[str, ...], ...] = field(default=(), kw_only=True)
 
     @property
     def stands_alone(self) -> bool:
         """Is its function all there is to using it, with nothing around it, and no exchange to be made?"""
         around = [registry for registry in self.path if registry.hooks or registry.lifespan is not None]
-        return not around and not self.takes_exchange
+        return not around and not self.takes_exchange and not self.requires
 
     @property
     def completed_arguments(self) -> Sequence[str]:
@@ -161,6 +163,15 @@ def may_ask(signature: Signature, options: Mapping[str, Any]) -> bool:
     return signature.asks and bool(options.get("asks", True))
 
 
+def requirements_of(options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """The paths of the client capabilities that something requires; what follows `extensions.` is the name of one extension."""
+    paths = []
+    for path in options.get("requires", ()):
+        first, _, rest = path.partition(".")
+        paths.append((first, rest) if first == "extensions" else tuple(path.split(".")))
+    return tuple(paths)
+
+
 def check_name(name: str) -> None:
     """See that a name can be used everywhere.
 
@@ -203,6 +214,9 @@ def check_options(options: Mapping[str, Any], known: Iterable[str]) -> None:
     conditions_of(options.get("visible"))
     if not isinstance(options.get("asks", True), bool):
         raise ValueError("the option asks is true or false")
+    requires = options.get("requires", ())
+    if isinstance(requires, str) or not all(isinstance(path, str) and all(path.split(".")) for path in requires):
+        raise ValueError('the requires are a list of client capabilities, such as ["sampling.tools"]')
     meta = options.get("meta", {})
     if not isinstance(meta, dict) or not all(isinstance(key, str) for key in meta):
         raise ValueError("the meta is an object")

@@ -7,7 +7,7 @@ Specification: server/prompts#prompt, server/utilities/completion
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
@@ -23,6 +23,7 @@ from mcp_anyrev.declaring.declared import (
     given,
     may_ask,
     name_of,
+    requirements_of,
 )
 from mcp_anyrev.declaring.resources import ResourceTemplate
 from mcp_anyrev.declaring.returned import Returned
@@ -51,6 +52,8 @@ class PromptOptions(TypedDict, total=False):
         meta: what is listed as its `_meta`.
         visible: the scopes that it takes to see it, or a function of who asks (a `Principal`, or None) that says whether they do.
         asks: false for a function that takes the exchange only to report, and never asks.
+        requires: the client capabilities without which it is not run, such as `"sampling"` or `"sampling.tools"`; a client that did not
+            declare one is refused before anything runs.
     """
 
     name: str
@@ -60,6 +63,7 @@ class PromptOptions(TypedDict, total=False):
     meta: JsonObject
     visible: Visible
     asks: bool
+    requires: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -170,6 +174,7 @@ def declare_prompt(
         takes_exchange=signature.takes_exchange,
         asks=may_ask(signature, options),
         visible=conditions_of(options.get("visible")),
+        requires=requirements_of(options),
         path=(registry,),
         arguments=arguments,
         not_empty=not_empty,

@@ -6,7 +6,7 @@ Specification: server/resources#resource, server/resources#resource-templates
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -23,6 +23,7 @@ from mcp_anyrev.declaring.declared import (
     may_ask,
     name_of,
     plain,
+    requirements_of,
 )
 from mcp_anyrev.declaring.returned import Returned
 from mcp_anyrev.declaring.signatures import Signature, read_signature
@@ -54,6 +55,8 @@ class ResourceOptions(TypedDict, total=False):
             path does, or hold NUL; without it there is no such resource.
         visible: the scopes that it takes to see it, or a function of who asks (a `Principal`, or None) that says whether they do.
         asks: false for a function that takes the exchange only to report, and never asks.
+        requires: the client capabilities without which it is not run, such as `"sampling"` or `"sampling.tools"`; a client that did not
+            declare one is refused before anything runs.
     """
 
     name: str
@@ -69,6 +72,7 @@ class ResourceOptions(TypedDict, total=False):
     unsafe_values: bool
     visible: Visible
     asks: bool
+    requires: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,7 @@ def declare_resource(
         "takes_exchange": signature.takes_exchange,
         "asks": may_ask(signature, options),
         "visible": conditions_of(options.get("visible")),
+        "requires": requirements_of(options),
         "path": (registry,),
         "address": normalized(uri),
         "mime_type": options.get("mime_type"),

@@ -6,7 +6,7 @@ Specification: server/tools#tool
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from mcp_contract import JsonObject, MissingMembers, check_input_schema, header_parameters
 from mcp_revisions import VERSIONS
 
-from mcp_anyrev.declaring.declared import Icons, Named, check_name, check_options, described, given, may_ask, name_of
+from mcp_anyrev.declaring.declared import (
+    Icons,
+    Named,
+    check_name,
+    check_options,
+    described,
+    given,
+    may_ask,
+    name_of,
+    requirements_of,
+)
 from mcp_anyrev.declaring.returned import Returned
 from mcp_anyrev.declaring.signatures import read_signature
 from mcp_anyrev.declaring.visibility import Visible, conditions_of
@@ -57,6 +67,8 @@ class ToolOptions(TypedDict, total=False):
             if not given.
         ask_in_arguments: offer it, although it asks, where questions travel in its arguments; true if not given.
         asks: false for a function that takes the exchange only to report, and never asks.
+        requires: the client capabilities without which it is not run, such as `"sampling"` or `"sampling.tools"`; a client that did not
+            declare one is refused before anything runs.
         once: of several attempts to finish one call that has asked, let exactly one go on. A destructive tool that asks does so
             if not given.
     """
@@ -78,6 +90,7 @@ class ToolOptions(TypedDict, total=False):
     wrap_output: bool
     ask_in_arguments: bool
     asks: bool
+    requires: Sequence[str]
     once: bool
 
 
@@ -179,6 +192,7 @@ def declare_tool(
         takes_exchange=signature.takes_exchange,
         asks=asks,
         visible=conditions_of(options.get("visible")),
+        requires=requirements_of(options),
         path=(registry,),
         arguments=arguments,
         returned=returned,

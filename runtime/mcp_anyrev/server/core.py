@@ -36,6 +36,7 @@ from mcp_anyrev.server.guarded_storage import GuardedHub, GuardedStore
 from mcp_anyrev.server.methods import Method, Methods
 from mcp_anyrev.server.offers import Offer, announced, unreadable_tools
 from mcp_anyrev.server.quota import Quota
+from mcp_anyrev.server.rate import Rate
 from mcp_anyrev.server.subscriptions import Subscriptions
 from mcp_anyrev.settings import Settings
 from mcp_anyrev.storage.keys import key
@@ -82,6 +83,7 @@ class Core:
         """What waits for slow readers."""
         self.in_flight = InFlight(self.bus, limits, settings.session_ttl_seconds)
         self.quota = Quota(limits.streams_of_principal)
+        self._rate = None if limits.calls_per_minute is None else Rate(limits.calls_per_minute)
         self.audience = Audience(
             self.bus, self.sessions, self.adapters.by_version, registry, self.offer, settings.session_ttl_seconds
         )
@@ -163,6 +165,8 @@ class Core:
                 raise MethodNotFound(f"this server has no method {method!r}")
         else:
             adapter.check_request(request.message)
+        if self._rate is not None and method in offer.uses:
+            self._rate.count(conversation.owner)
         request.signature = offer.server
         if session is None:
             request.client = adapter.client_declaration(request.params, None)

@@ -7,7 +7,7 @@ Specification: server/tools, server/resources, server/prompts, server/utilities/
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mcp_contract import InvalidParams, JsonObject, ProtocolError
@@ -81,13 +81,20 @@ class Methods:
         except ProtocolError as error:
             if not self._registry.hooks:
                 raise
-            use = Refused(error, params.get(kind.named_by))
+            use = Refused(error, params.get(kind.named_by), None)
         use.size, offered = conversation.size, use.offered
         if offered is None:
             return await self._run(request, use)
         if offered.header_schema is not None and conversation.headers is not None:
             adapter.check_param_headers(conversation.headers, params.get("arguments", {}), offered.header_schema)
         if not offered.alone:
+            if use.part.requires:
+                try:
+                    _check_required(request, use.part.requires)
+                except (ProtocolError, ToolError) as error:
+                    if not self._registry.hooks:
+                        return Result(use.answer_to(error))
+                    use = Refused(error, use.target, use)
             return await self._run(request, use)
         result = await awaited(use.run(params, None, self._threads), use.answer_to)
         return Result(result if kind.extension is None else filled(adapter, method, result))
@@ -121,6 +128,20 @@ class Methods:
             except ToolError as error:  # it could not be taken up again
                 return Result(use.answer_to(error))
         return Result(await run(request.params, None))
+
+
+def _check_required(request: Request, paths: Sequence[tuple[str, ...]]) -> None:
+    """See that the client declared all that is required.
+
+    Raises:
+        MissingClientCapability: it did not, and the revision has an error for that.
+        ToolError: it did not.
+    """
+    adapter = request.conversation.adapter
+    for path in paths:
+        missing = undeclared(adapter, request.client.capabilities, path)
+        if missing is not None:
+            refuse_undeclared(adapter, missing)
 
 
 def _check_extension(kind: Kind, request: Request) -> None:
@@ -160,22 +181,28 @@ class Listing(Use):
 
 
 class Refused(Use):
-    """A request for what is not there, as far as hooks are concerned.
+    """A request that is refused before anything of it runs, as far as hooks are concerned.
 
     Args:
         error: the refusal.
         target: what it is for, as far as it says.
+        refused: what it would have been; None where there is no such thing.
     """
 
-    __slots__ = ("_error",)
+    __slots__ = ("_error", "_refused")
 
-    def __init__(self, error: ProtocolError, target: str | None) -> None:
+    def __init__(self, error: Exception, target: str | None, refused: Use | None) -> None:
         super().__init__(None, target)
         self._error = error
+        self._refused = refused
 
     async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
         """See `Use.run`."""
         raise self._error
+
+    def failed(self, words: str) -> JsonObject:
+        """See `Use.failed`."""
+        return super().failed(words) if self._refused is None else self._refused.failed(words)
 
 
 class Other(Use):
