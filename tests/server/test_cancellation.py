@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from event_streams import EventStream, posting
 from mcp_anyrev import Exchange, Registry, Settings
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
@@ -180,3 +181,13 @@ async def test_the_notification_may_reach_another_worker(session_adapter: Adapte
             await cancel(elsewhere, 9)
             assert await answers(stream) == []
         assert await becomes(tag, "cancelled: True")
+
+
+@pytest.mark.parametrize("params", [{}, {"requestId": None}, {"requestId": {"a": 1}}, {"requestId": 1, "reason": 7}])
+async def test_a_malformed_cancellation_is_ignored(session_adapter: Adapter, binding: str, params: Any) -> None:
+    """basic/utilities/cancellation#error-handling: invalid cancellation notifications SHOULD be ignored."""
+    message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+    async with serving(Registry("ignoring", "1.0"), None, binding) as url, RawClient(url, session_adapter) as client:
+        assert (await client.post(message)).status == session_adapter.accepted_status
+        ping = await client.call("ping", {})
+        assert "result" in ping.message

@@ -177,13 +177,15 @@ class Core:
         return answer(request)
 
     async def take_notification(self, conversation: Conversation, message: JsonObject) -> None:
-        """See `Handler.take_notification`; one of an unknown kind is left alone."""
+        """See `Handler.take_notification`; one of an unknown kind, and a cancellation of nothing that there can be, is left alone."""
         adapter, session, method = conversation.adapter, conversation.session, message["method"]
         if method not in adapter.client_notifications:
             return
         try:
             adapter.check_notification(message)
         except InvalidParams as error:
+            if method == CANCELLED:
+                return
             raise InvalidRequest(error.message) from None
         if method == CANCELLED:
             await conversation.cancel(message["params"].get("requestId"))
