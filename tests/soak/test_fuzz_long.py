@@ -1,6 +1,6 @@
-"""Fuzzing of head and body over all revisions, on both bindings: 20,000 requests each.
+"""Fuzzing of head and body over all revisions, on both bindings: 60,000 requests each.
 
-SOAK_SEED=7 SOAK_REQUESTS=20000 make soak
+SOAK_SEED=7 SOAK_REQUESTS=60000 make soak
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 from fuzz_run import ANSWER_SECONDS, fuzz
 
-REQUESTS = int(os.environ.get("SOAK_REQUESTS", "20000"))
+REQUESTS = int(os.environ.get("SOAK_REQUESTS", "60000"))
 SEED = int(os.environ.get("SOAK_SEED", time.strftime("%Y%m%d")))
 MOST_GROWTH = 10 * 2**20
 
