@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from types import MappingProxyType
 from typing import Any
@@ -94,6 +95,7 @@ def require_scopes(principal: Principal | None, scopes: Iterable[str]) -> None:
         raise Forbidden(f"this needs the scope {', '.join(missing)}", needed)
 
 
+@lru_cache(maxsize=1024)  # every call is counted to somebody, and reading an address takes longer than finding it
 def owner_of(principal: str | None, address: str | None = None) -> str:
     """Whose budget something counts against that is kept for somebody.
 

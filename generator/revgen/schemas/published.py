@@ -187,8 +187,10 @@ def corrected(schema: Schema, corrections: Iterable[Correction], problems: Probl
             normal form; such a correction is not made.
     """
     corrections = tuple(corrections)
-    out = copy.deepcopy(schema)
-    if all(_made(out, correction, Problems()) for correction in corrections) and (not corrections or _is_normal(out)):
+    out, quietly = copy.deepcopy(schema), Problems()
+    if all(_made(out, correction, quietly) for correction in corrections) and (
+        not corrections or _stays_normal(out, corrections[-1], quietly)
+    ):
         return out
     out = copy.deepcopy(schema)  # one at a time says which is wrong
     for correction in corrections:
@@ -232,13 +234,6 @@ def _replaced(node: Any, key: Any, correction: Correction, problems: Problems) -
         return False
     node[key] = copy.deepcopy(correction.value)
     return True
-
-
-def _is_normal(schema: Schema) -> bool:
-    try:
-        return _same(normalise(schema).schema, schema)
-    except CannotNormalise:
-        return False
 
 
 def _stays_normal(schema: Schema, correction: Correction, problems: Problems) -> bool:

@@ -5,7 +5,6 @@ Rule: a rule and its macro have one name and the same constants. What a constant
 
 from __future__ import annotations
 
-import difflib
 import pathlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from jinja2 import nodes
 from ..inventory.concerns import Area
 from ..inventory.selection import Rule
 from ..reading.located import Place, Problems
+from ..reading.models import near
 from ..schemas.facts import Facts, read_facts
 from ..templates.macros import FOLDER
 
@@ -101,5 +101,4 @@ def _members(facts: Iterable[Facts]) -> set[str]:
 
 
 def _near(name: str, known: Collection[str]) -> str:
-    found = difflib.get_close_matches(name, sorted(known), n=3)
-    return f"; near: {', '.join(found)}" if found else f"; known: {', '.join(sorted(known)[:9])}"
+    return near(name, known) or f"; known: {', '.join(sorted(known)[:9])}"

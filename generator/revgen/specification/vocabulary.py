@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
-import difflib
 import pathlib
 from typing import Any
 
@@ -18,6 +17,7 @@ from ..inventory.concerns import Area, Concern
 from ..projection.compare import Answers, Projection, compare, complain, complain_about_unused
 from ..reading import located
 from ..reading.located import Problems
+from ..reading.models import near
 from ..schemas.methods import sendable
 from ..schemas.revisions import Revision
 from ..schemas.shapes import Definitions, references, resolved
@@ -111,8 +111,7 @@ def _near(target: str, canonical: dict[str, Any]) -> str:
         *canonical["$defs"],
         *(name for node in canonical["$defs"].values() for name in node.get("properties", {})),
     }
-    found = difflib.get_close_matches(target.rpartition(".")[2], sorted(known), n=3)
-    return f"; near: {', '.join(found)}" if found else ""
+    return near(target.rpartition(".")[2], known)
 
 
 def _answers(

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 import builtins
 import dataclasses
-import difflib
 import textwrap
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
+
+from ..reading.models import near
 
 BUILTINS = frozenset(vars(builtins))
 
@@ -61,20 +62,15 @@ def _undefined(nodes: Iterable[ast.AST], defined: set[str], names: Names) -> Ite
         missing = ""
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             if node.id not in defined and node.id not in names.imported and node.id not in BUILTINS:
-                missing = f"'{node.id}', which nothing defines{_near(node.id, {*defined, *names.imported} - {'self'})}"
+                missing = f"'{node.id}', which nothing defines{near(node.id, {*defined, *names.imported} - {'self'})}"
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             module = names.imported.get(node.value.id)
             if node.value.id == "self" and node.attr not in names.members:
-                missing = f"'self.{node.attr}', which no adapter has{_near(node.attr, names.members)}"
+                missing = f"'self.{node.attr}', which no adapter has{near(node.attr, names.members)}"
             elif module is not None and node.value.id not in defined and not hasattr(module, node.attr):
                 missing = (
-                    f"'{node.value.id}.{node.attr}', which {module.__name__} has not{_near(node.attr, dir(module))}"
+                    f"'{node.value.id}.{node.attr}', which {module.__name__} has not{near(node.attr, dir(module))}"
                 )
         if missing and missing not in said:
             said.add(missing)
             yield missing
-
-
-def _near(name: str, known: Collection[str]) -> str:
-    found = difflib.get_close_matches(name, sorted(known), n=3)
-    return f"; near: {', '.join(found)}" if found else ""

@@ -54,6 +54,11 @@ def doc_of(function: Callable[..., Any]) -> str | None:
     return inspect.getdoc(function) or inspect.getdoc(plain_function(function))
 
 
+async def waited_for(value: Any) -> Any:
+    """What a function that is not async gave; where it wraps one that is, what that gives."""
+    return await value if inspect.isawaitable(value) else value
+
+
 def in_whole(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is not async, whose values are all there when it returns: what yields them is code of the application, too."""
 

@@ -23,7 +23,15 @@ from mcp_anyrev.declaring.dependencies import (
     read_hints,
 )
 from mcp_anyrev.declaring.docstrings import described_members
-from mcp_anyrev.declaring.functions import doc_of, in_whole, is_async, own_name, parameters_of, plain_function
+from mcp_anyrev.declaring.functions import (
+    doc_of,
+    in_whole,
+    is_async,
+    own_name,
+    parameters_of,
+    plain_function,
+    waited_for,
+)
 from mcp_anyrev.declaring.threads import CallThread, Threads
 from mcp_anyrev.exchange import Exchange
 
@@ -124,10 +132,7 @@ def _caller(function: Callable[..., Any], exchange_name: str | None, needs: tupl
         async def in_thread(given: dict[str, Any], exchange: Exchange | None, threads: Threads) -> Any:
             if exchange_name is not None:
                 given = {**given, exchange_name: exchange}
-            value = await threads.run(run, given)
-            return (
-                await value if inspect.isawaitable(value) else value
-            )  # what wraps an async function gives what it gives
+            return await waited_for(await threads.run(run, given))
 
         return in_thread
     if exchange_name is None:
@@ -160,8 +165,7 @@ def _providing_caller(
                     given[name] = await provided.value_of(need)
                 if waits:
                     return await function(**given)
-                value = await thread.run(run, **given)
-                return await value if inspect.isawaitable(value) else value
+                return await waited_for(await thread.run(run, **given))
         finally:
             thread.leave()
 

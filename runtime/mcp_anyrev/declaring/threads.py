@@ -18,6 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, NamedTuple, TypeVar
 
+from mcp_anyrev.declaring.functions import plain_function, waited_for
 from mcp_anyrev.user_code import called, raised
 
 _IDLE_SECONDS = 10.0
@@ -82,10 +83,9 @@ class Threads:
 
     async def result_of(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, async or not; what is not runs in a thread."""
-        called = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
-        waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+        waits = inspect.iscoroutinefunction(plain_function(function))
         found = function(*arguments) if waits else await self.run(functools.partial(function, *arguments), {})
-        return await found if inspect.isawaitable(found) else found
+        return await waited_for(found)
 
     def enter(self, thread: CallThread, step: _Step) -> None:
         """Have a step of a call run: in its thread, or in one that is free, or as soon as there is one."""

@@ -1,7 +1,7 @@
 """One answer or a stream: decided by what comes first, the answer, a message before it, or impatience.
 
-Rule: a handler that never waits costs nothing here; only for one that does somebody stands by. Who takes no stream gets none. It runs in the task of its request
-from beginning to end. What a client's departure means, the conversation knows.
+Rule: a handler that never waits costs nothing here; only for one that does somebody stands by. Who takes no stream gets none. A handler
+runs in the task of its request from beginning to end. What a client's departure means, the conversation knows.
 Specification: basic/transports/streamable-http#receiving-messages
 """
 

@@ -89,7 +89,7 @@ class Subscriptions:
             if not ended.done():
                 ended.set_exception(InvalidRequest("changes are told on a stream of events, and none is read here"))
 
-        request.conversation.outbox.watch(lost)
+        outbox = request.conversation.outbox
         with self._quota.one_more(request.conversation.owner):
             await self._bus.ready()
             # What an extension wants to be told, no schema knows, so no adapter lets it through.
@@ -97,6 +97,7 @@ class Subscriptions:
             subscription.acknowledge(honoured, by_extensions & honoured.keys())
             if honoured and not self._audience.ending:
                 self._audience.subscribe(subscription)
+                outbox.watch(lost)
                 principal = request.conversation.principal
                 try:
                     async with asyncio.timeout(seconds_left(principal)):
@@ -104,6 +105,7 @@ class Subscriptions:
                 except TimeoutError:
                     log.info("a stream of %s was ended, since what it was opened with has expired", principal)
                 finally:
+                    outbox.unwatch(lost)
                     self._audience.unsubscribe(subscription)
         return Result(adapter.listening_result(request.identifier))
 
