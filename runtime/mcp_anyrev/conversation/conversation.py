@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mcp_contract import Busy, InternalError, InvalidRequest, Json, JsonObject, ProtocolError, TooLarge, is_identifier
@@ -44,7 +44,10 @@ class Undeliverable(Exception):
 class Handler(Protocol):
     """What is at this end of a conversation."""
 
-    in_flight: InFlight
+    @property
+    def in_flight(self) -> InFlight:
+        """The requests that wait at this end."""
+        ...
 
     def respond(self, request: Request) -> Coroutine[Any, Any, Outcome]:
         """Answer a request.
@@ -175,12 +178,17 @@ class Conversation:
             for request in list(self._requests):
                 request.give_up(GivenUp.DEPARTED)
 
+    @property
+    def sends(self) -> Collection[str]:
+        """The notifications that the revision lets this end send."""
+        return self.adapter.server_notifications
+
     def tell(self, method: str, params: JsonObject) -> None:
         """Send a notification, where the revision has it."""
-        if method in self.adapter.server_notifications:
+        if method in self.sends:
             self.outbox.send(to_json(self.adapter.encode_notification(method, params)))
 
-    def new_identifier(self) -> str:
+    def new_identifier(self) -> Json:
         """An id for `request`."""
         return self._handler.in_flight.new_identifier()
 
@@ -189,12 +197,12 @@ class Conversation:
         if self.session is not None and self.adapter.waits_for_ready and not self.session.ready:
             await self._handler.in_flight.until_ready(self.session)
 
-    async def request(self, message: JsonObject, until: float, judge: Callable[[JsonObject], Given]) -> Given:
+    async def request(self, message: JsonObject, until: float | None, judge: Callable[[JsonObject], Given]) -> Given:
         """Send a request and wait for its response. Where that does not come, or is not waited for, the peer is told so.
 
         Args:
             message: the request, with an id from `new_identifier`.
-            until: till when, by the clock of the event loop.
+            until: till when, by the clock of the event loop; None for as long as it takes.
             judge: what a response comes to, which may be an error. It raises `InvalidRequest` for one that does not fit, which is then
                 refused, and another one is waited for.
 
@@ -219,19 +227,28 @@ class Conversation:
             async with asyncio.timeout_at(until):
                 return await answer
         except TimeoutError:
-            self.tell(CANCELLED, {"requestId": identifier, "reason": "no answer came in time"})
+            self._give_up(message, "no answer came in time")
             raise
         except asyncio.CancelledError:
-            self.tell(CANCELLED, {"requestId": identifier, "reason": "the answer is not needed any longer"})
+            self._give_up(message, "the answer is not needed any longer")
             raise
         finally:
             outbox.unwatch(lost)
             in_flight.expect_no_longer(identifier)
 
+    @property
+    def takes_responses(self) -> bool:
+        """Are there requests of this end that a message can answer?"""
+        return self.adapter.takes_responses
+
+    def _give_up(self, message: JsonObject, reason: str) -> None:
+        """Say that the response to a request of our own is not needed any longer."""
+        self.tell(CANCELLED, {"requestId": message["id"], "reason": reason})
+
     async def _take(self, message: JsonObject) -> None:
         if "method" in message:
             await self._handler.take_notification(self, message)
-        elif self.adapter.takes_responses:
+        elif self.takes_responses:
             await self._handler.in_flight.take_response(self.peer, message)
         else:
             raise InvalidRequest("a client posts requests and notifications; responses are not taken in this revision")
@@ -289,6 +306,7 @@ class Conversation:
         return outcome or Failure(InternalError("the server ended the call"))
 
     def _worded(self, request: Request, outcome: Outcome) -> Response:
+        """An outcome, as the revision words it for this end."""
         if isinstance(outcome, Result):
             result = self.adapter.encode_result(request.method, outcome.value, request.signature)
         elif isinstance(outcome, Prepared):

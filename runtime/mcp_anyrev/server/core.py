@@ -18,10 +18,10 @@ from mcp_contract import Declaration, InvalidParams, InvalidRequest, JsonObject,
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 
+from mcp_anyrev.conversation.across_workers import InFlightAcrossWorkers
 from mcp_anyrev.conversation.amounts import Amount
 from mcp_anyrev.conversation.bus import Bus
 from mcp_anyrev.conversation.conversation import CANCELLED, Conversation
-from mcp_anyrev.conversation.in_flight import InFlight
 from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
 from mcp_anyrev.conversation.requests import Request
 from mcp_anyrev.conversation.sessions import SESSION, Session, Sessions
@@ -81,7 +81,7 @@ class Core:
         self.bus = Bus(self.hub, registry.name)
         self.unread = Amount(limits.queue_bytes_of_all)
         """What waits for slow readers."""
-        self.in_flight = InFlight(self.bus, limits, settings.session_ttl_seconds)
+        self.in_flight = InFlightAcrossWorkers(self.bus, limits, settings.session_ttl_seconds)
         self.quota = Quota(limits.streams_of_principal)
         self._rate = None if limits.calls_per_minute is None else Rate(limits.calls_per_minute)
         self.audience = Audience(
