@@ -78,7 +78,8 @@ class Conversation:
         headers: what the transport said beside the messages, by names in lower case; None where it says nothing.
         address: the network address that the peer comes from, where there is one.
         size: how many bytes one of its requests has, roughly.
-        cancels: may the peer give up a request by a notification, on this transport?
+        cancels: is a request given up by a notification, on this transport?
+        cancels_listening: is the end of a stream of changes told by a cancellation, on this transport?
         scope: within what the ids of its requests are its own, where that is not the session: the name of a connection.
     """
 
@@ -88,6 +89,7 @@ class Conversation:
         "_requests",
         "adapter",
         "cancels",
+        "cancels_listening",
         "headers",
         "outbox",
         "principal",
@@ -108,6 +110,7 @@ class Conversation:
         size: int = 0,
         *,
         cancels: bool,
+        cancels_listening: bool = False,
         scope: str | None = None,
     ) -> None:
         self.adapter = adapter
@@ -116,6 +119,7 @@ class Conversation:
         self.principal = principal
         self.headers = headers
         self.cancels = cancels
+        self.cancels_listening = cancels_listening
         self.size = size
         self.scope = session.name if session is not None else scope
         self._address = address

@@ -8,26 +8,20 @@ Specification: basic/transports#http-with-sse
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from mcp_contract import (
-    Busy,
     Declaration,
     Json,
-    JsonObject,
     MethodNotAllowed,
-    ProtocolError,
     SessionUnknown,
     Unavailable,
-    UnsupportedVersion,
-    is_identifier,
 )
 
-from mcp_anyrev.conversation.conversation import Conversation, messages_of, refusal
+from mcp_anyrev.conversation.conversation import refusal
 from mcp_anyrev.events import named_event
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.front import Front
@@ -38,13 +32,13 @@ from mcp_anyrev.http.streams import Stream
 from mcp_anyrev.messages import parse
 from mcp_anyrev.principal import Principal, name_of, owner_of, scopes_of
 from mcp_anyrev.server.audience import SessionStream
+from mcp_anyrev.server.connection import Connection
 from mcp_anyrev.server.core import NOT_AGREED
 from mcp_anyrev.storage.keys import Key, key
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.conversation.outcomes import Response
     from mcp_anyrev.conversation.sessions import Session
     from mcp_anyrev.server.core import Core
     from mcp_anyrev.storage.protocols import Message
@@ -54,33 +48,35 @@ log = logging.getLogger("mcp_anyrev.server")
 _QUERY = "session"
 
 
-class _Calls:
+class _HttpSseConnection(Connection):
     """The calls of one session that go on here, and the stream that they are answered on.
 
     Args:
+        core: the server.
+        session: whose they are.
         stream: the stream.
-        held: is it this worker that holds it?
+        kept: the connections by their sessions, among which it is for as long as calls go on, or this worker holds its stream.
     """
 
-    __slots__ = ("_ending", "going_on", "held", "stream")
+    def __init__(self, core: Core, session: Session, stream: Stream, kept: dict[str, _HttpSseConnection]) -> None:
+        super().__init__(core, session.name, stream)
+        self.held = False
+        """Is it this worker that holds the stream?"""
+        self._kept = kept
+        self._session = session.name
 
-    def __init__(self, stream: Stream, *, held: bool = False) -> None:
-        self.going_on = 0
-        self.held = held
-        self.stream = stream
-        self._ending = False
+    def carries(self, adapter: Adapter) -> bool:
+        """See `Connection.carries`."""
+        return adapter.served_on_http_sse
 
-    def end(self) -> None:
-        """End the stream, once no call goes on here."""
-        self._ending = True
-        if not self.going_on:
-            self.stream.end(None)
+    def cancels(self, adapter: Adapter) -> bool:
+        """See `Connection.cancels`."""
+        return adapter.http_sse_cancels_by_notification
 
-    def finished(self, calls: int) -> None:
-        """So many calls are over."""
-        self.going_on -= calls
-        if self._ending:
-            self.end()
+    def finished(self) -> None:
+        """See `Connection.finished`."""
+        if not self.held:
+            self._kept.pop(self._session, None)
 
 
 class HttpSse:
@@ -108,8 +104,7 @@ class HttpSse:
         instead = self._first.deprecated.get("http_sse")
         if instead is not None:
             log.warning("HTTP+SSE is deprecated since it has a successor: %s", instead)
-        self._calls: dict[str, _Calls] = {}
-        self._working: set[asyncio.Task[None]] = set()
+        self._connections: dict[str, _HttpSseConnection] = {}
 
     async def listen(self, request: HttpRequest) -> HttpResponse | None:
         """Answer a request to the first address: open the stream.
@@ -163,10 +158,11 @@ class HttpSse:
             )
             topic = _topic(session)
             stream = await self._streams.open(topic, owner)
-            calls = self._calls[session.name] = _Calls(stream, held=True)
+            connection = self._connections[session.name] = _HttpSseConnection(core, session, stream, self._connections)
+            connection.held = True
             reader = self._streams.reader(topic, request, self._written)
             reader.elsewhere = True
-            told = SessionStream(session, first, principal, stream.send, calls.end, stream.is_attended)
+            told = SessionStream(session, first, principal, stream.send, connection.end, stream.is_attended)
             try:
                 await core.audience.join(told)
                 await request.open(OK, {**STREAM_HEADERS, **first.stream_headers})
@@ -176,8 +172,8 @@ class HttpSse:
             except ConnectionError:
                 pass
             finally:
-                del self._calls[session.name]
-                calls.held = False
+                del self._connections[session.name]
+                connection.held = False
                 core.audience.leave(told)
                 with contextlib.suppress(Unavailable):  # the log has it, and the session goes when its time is over
                     await core.end_session(session)  # nobody can get an answer to its calls
@@ -189,73 +185,16 @@ class HttpSse:
     async def _take(
         self, session: Session, principal: Principal | None, payload: Json, size: int, head: Head
     ) -> HttpResponse:
-        core, in_batch = self._core, isinstance(payload, list)
-        adapter, refused = core.adapters.select(payload, {}, session.version or None)
-        stream = self._streams.joined(_topic(session))
-        try:
-            if refused is not None:
-                raise refused
-            if not adapter.served_on_http_sse:
-                raise UnsupportedVersion(adapter.version, self._served)
-            messages, refusals = messages_of(adapter, payload, core.settings.limits.batch_messages)
-            conversation = Conversation(
-                core,
-                adapter,
-                stream,
-                session,
-                principal,
-                size=size // len(messages),
-                cancels=adapter.http_sse_cancels_by_notification,
-            )
-            calls = self._calls.get(session.name) or _Calls(stream)
-            self._check_room(calls, messages)
-            requests = await conversation.receive(messages, in_batch=in_batch)
-        except ProtocolError as error:
-            return self._refused(adapter, stream, payload, error, head)
-        if requests or refusals:
-            calls.going_on += len(requests)
-            self._calls.setdefault(session.name, calls)
-            working = asyncio.ensure_future(self._answer(conversation, calls, requests, refusals, in_batch=in_batch))
-            self._working.add(working)
-            working.add_done_callback(self._working.discard)
+        connection = self._connections.get(session.name)
+        if connection is None:
+            stream = self._streams.joined(_topic(session))
+            connection = _HttpSseConnection(self._core, session, stream, self._connections)
+        adapter, refused = await connection.take(payload, size, session, principal)
+        if refused is not None:
+            return self._front.responses.of(adapter, refused, head)
+        if connection.going_on:
+            self._connections.setdefault(session.name, connection)
         return HttpResponse(adapter.accepted_status)
-
-    async def _answer(
-        self,
-        conversation: Conversation,
-        calls: _Calls,
-        requests: list[JsonObject],
-        refusals: list[Response],
-        *,
-        in_batch: bool,
-    ) -> None:
-        """Answer requests on the stream of their session."""
-        try:
-            response = await (
-                conversation.answer_all(requests, refusals) if in_batch else conversation.answer(requests[0])
-            )
-            if response is not None:
-                calls.stream.send(response.message)
-        finally:
-            calls.finished(len(requests))
-            if not calls.going_on and not calls.held and conversation.session is not None:
-                self._calls.pop(conversation.session.name, None)
-
-    def _check_room(self, calls: _Calls, messages: list[JsonObject]) -> None:
-        """See that so many more calls of a session may go on here."""
-        coming = sum("method" in message and "id" in message for message in messages)
-        most = self._core.settings.limits.calls_of_connection
-        if calls.going_on + coming > most:
-            raise Busy(f"{most} calls of this connection are going on, which is the most; wait for an answer")
-
-    def _refused(
-        self, adapter: Adapter, stream: Stream, payload: Json, error: ProtocolError, head: Head
-    ) -> HttpResponse:
-        """A request is refused on the stream, as it is answered there; whatever else, to who posts it."""
-        if isinstance(payload, dict) and "method" in payload and is_identifier(payload.get("id")):
-            stream.send(refusal(adapter, {"id": payload["id"]}, error).message)
-            return HttpResponse(adapter.accepted_status)
-        return self._front.responses.of(adapter, refusal(adapter, {}, error), head)
 
     def _not_allowed(self, request: HttpRequest, allowed: str) -> HttpResponse:
         error = MethodNotAllowed(f"{request.head.method} is not answered at this address")

@@ -21,6 +21,7 @@ from mcp_contract import (
     TooLarge,
 )
 
+from mcp_anyrev.conversation.conversation import CANCELLED
 from mcp_anyrev.conversation.outcomes import Outcome, Result
 from mcp_anyrev.conversation.sessions import SESSION
 from mcp_anyrev.principal import seconds_left
@@ -107,6 +108,8 @@ class Subscriptions:
                 finally:
                     outbox.unwatch(lost)
                     self._audience.unsubscribe(subscription)
+        if request.conversation.cancels_listening:
+            request.conversation.tell(CANCELLED, {"requestId": request.identifier, "reason": "the server ends this"})
         return Result(adapter.listening_result(request.identifier))
 
     async def change(self, request: Request) -> Outcome:
