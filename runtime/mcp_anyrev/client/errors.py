@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mcp_contract import RemoteError
+from mcp_contract import Json, RemoteError
 from mcp_contract.wording import cut
 
 
@@ -52,20 +52,27 @@ class Unfinished(ClientError):
 
 
 class HttpRefused(ClientError):
-    """The server, or something before it, answers with an HTTP status and nothing of the protocol.
+    """The server, or something before it, answers a request with an HTTP status that is no success.
 
     Args:
         message: what was answered, for a person.
         status: the status.
         challenge: what `WWW-Authenticate` says, where it is there.
         retry_after_seconds: after how many seconds it is worth to ask again, where that is said.
+        body: the JSON that came with it; None where there was none.
     """
 
     def __init__(
-        self, message: str, status: int, challenge: str | None = None, retry_after_seconds: float | None = None
+        self,
+        message: str,
+        status: int,
+        challenge: str | None = None,
+        retry_after_seconds: float | None = None,
+        body: Json = None,
     ) -> None:
         super().__init__(message)
         self.status = status
+        self.body = body
         self.challenge = challenge
         self.retry_after_seconds = retry_after_seconds
 
