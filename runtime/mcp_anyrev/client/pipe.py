@@ -123,7 +123,7 @@ class PipeTransport:
     async def _receiving(self, receiver: Receiver) -> None:
         try:
             while True:
-                receiver.take_frame(await self._read())
+                await receiver.take_frame(await self._read())
         except CannotConnect as reason:
             self._fail(reason)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Receiver(Protocol):
     """Takes what a server sends."""
 
-    def take_frame(self, frame: bytes, answering: Json = None) -> None:
-        """Take a frame.
+    async def take_frame(self, frame: bytes, answering: Json = None) -> None:
+        """Take a frame; waits while what came before has not been made room for, so nothing more is to be read meanwhile.
 
         Args:
             frame: a JSON text, or what should be one.
