@@ -246,6 +246,10 @@ class Adapter(Protocol):
         """Where does a client learn who the server is?"""
         ...
 
+    def suggests_handshake(self, status: int | None, body: Json) -> bool:
+        """After which answer to its first request does a client open with a handshake instead?"""
+        ...
+
     def client_declaration(self, params: JsonObject, remembered: contract.Declaration | None) -> contract.Declaration:
         """What did the client declare, for a request with these params, in a session that remembers this much?"""
         ...
@@ -265,6 +269,10 @@ class Adapter(Protocol):
 
     def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:
         """How does a notification say which subscription it belongs to?"""
+        ...
+
+    def notified_subscription(self, message: JsonObject) -> Json:
+        """To which subscription does a notification belong, as far as it says so?"""
         ...
 
     def listening_result(self, subscription: Json) -> JsonObject:

@@ -536,6 +536,15 @@ class Adapter:
         """
         return result.get("serverInfo")
 
+    def suggests_handshake(self, status: int | None, body: Json) -> bool:
+        """After which answer to its first request does a client open with a handshake instead?
+
+        After none; it has opened with one.
+
+        page: basic/lifecycle#initialization
+        """
+        return False
+
     def client_declaration(self, params: JsonObject, remembered: contract.Declaration | None) -> contract.Declaration:
         """What did the client declare, for a request with these params, in a session that remembers this much?
 
@@ -585,6 +594,15 @@ class Adapter:
         schema: #/$defs/ServerNotification
         """
         return message
+
+    def notified_subscription(self, message: JsonObject) -> Json:
+        """To which subscription does a notification belong, as far as it says so?
+
+        It does not say.
+
+        schema: #/$defs/ServerNotification
+        """
+        return None
 
     def listening_result(self, subscription: Json) -> JsonObject:
         """What ends a stream of changes in good order?

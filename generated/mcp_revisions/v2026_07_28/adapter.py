@@ -581,6 +581,23 @@ class Adapter:
         server = contract.member(result, "_meta", "io.modelcontextprotocol/serverInfo")
         return server if isinstance(server, dict) else None
 
+    def suggests_handshake(self, status: int | None, body: Json) -> bool:
+        """After which answer to its first request does a client open with a handshake instead?
+
+        After an error that a server of this revision need not give, unless its status tells of credentials, of
+        haste or of trouble; where there are no statuses, after any such error.
+
+        page: basic/versioning#backward-compatibility-with-initialization-based-versions
+        page: basic/transports/streamable-http#backward-compatibility
+        page: basic/transports/stdio#backward-compatibility
+        """
+        kinds = ("header_mismatch", "missing_client_capability", "unsupported_version")
+        if contract.member(body, "error", "code") in [self.error_codes[kind] for kind in kinds]:
+            return False
+        if status is None or status < 400:
+            return contract.member(body, "error") is not None
+        return status < 500 and status not in (401, 403, 407, 408, 429)
+
     def client_declaration(self, params: JsonObject, remembered: contract.Declaration | None) -> contract.Declaration:
         """What did the client declare, for a request with these params, in a session that remembers this much?
 
@@ -675,6 +692,16 @@ class Adapter:
         params = message.get("params", {})
         meta = {**params.get("_meta", {}), "io.modelcontextprotocol/subscriptionId": subscription}
         return {**message, "params": {**params, "_meta": meta}}
+
+    def notified_subscription(self, message: JsonObject) -> Json:
+        """To which subscription does a notification belong, as far as it says so?
+
+        To that of the request whose id stands in `_meta`.
+
+        schema: #/$defs/NotificationMetaObject
+        page: basic/patterns/subscriptions#receiving-notifications
+        """
+        return contract.member(message, "params", "_meta", "io.modelcontextprotocol/subscriptionId")
 
     def listening_result(self, subscription: Json) -> JsonObject:
         """What ends a stream of changes in good order?
