@@ -205,6 +205,9 @@ class Adapter(Protocol):
         """Is a key of `_meta` reserved, so that an application should not set it?"""
         ...
 
+    meta_keys_have_form: ClassVar[bool]
+    """Do keys of `_meta` have a form (a prefix of labels, and a name)?"""
+
     check_order: ClassVar[tuple[str, ...]]
     """In which order is a request checked? Each check is a method of the adapter; headers come before all of them."""
 

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from mcp_contract import Json, JsonObject, ParseError, ProtocolError, TooLarge, is_identifier
-from pydantic_core import from_json, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from mcp_anyrev.extent import holds_at_most
 
@@ -78,13 +78,18 @@ def error_message(identifier: JsonObject, error: ProtocolError, code: int) -> by
 
     Args:
         identifier: `{"id": …}`, or nothing where the id could not be read and is left out.
-        error: what happened.
+        error: what happened; its data is left out where it cannot be written.
         code: the adapter's code for it.
     """
     told: JsonObject = {"code": code, "message": error.message}
     if error.data is not None:
         told["data"] = error.data
-    return to_json({"jsonrpc": "2.0", **identifier, "error": told})
+    response = {"jsonrpc": "2.0", **identifier, "error": told}
+    try:
+        return to_json(response)
+    except PydanticSerializationError:  # the data is an application's
+        del told["data"]
+        return to_json(response)
 
 
 def _holds_too_large(value: Json) -> bool:

@@ -59,6 +59,15 @@ from mcp_contract.members import (
 from mcp_contract.messages import RESERVED_LABELS, Answered, Declaration, Json, JsonObject, Questions
 from mcp_contract.question_forms import FORMATS, unshowable, with_formats, with_names_beside_values
 from mcp_contract.questions import questions_as_text, questions_in_meta, take_answers, with_answer_arguments
+from mcp_contract.sendable import (
+    check_content,
+    check_date,
+    check_icons,
+    check_meta_key,
+    check_mime_type,
+    check_result,
+    check_uri,
+)
 from mcp_contract.simplification import (
     Loss,
     MissingMembers,
@@ -118,9 +127,16 @@ __all__ = [
     "as_message",
     "as_one_block",
     "audio_as_resource",
+    "check_content",
+    "check_date",
+    "check_icons",
     "check_input_schema",
+    "check_meta_key",
+    "check_mime_type",
     "check_mirrored",
     "check_param_headers",
+    "check_result",
+    "check_uri",
     "decode_header_value",
     "encode_header_value",
     "header",

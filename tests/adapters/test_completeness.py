@@ -26,8 +26,6 @@ REVISIONS = list(adapters())
 
 # A result that asks is written by a concern, question by question, so that nothing calls what the projection has for the whole.
 NOT_CALLED = {"CreateMessageRequest", "ElicitRequest", "InputRequiredResult", "ListRootsRequest"}
-# An application's own keys are judged where it declares them.
-READ_WHEN_DECLARED = {"reserved_meta_key"}
 FRAMES = {"Error", "JSONRPCNotification", "JSONRPCRequest"}
 Judged = dict[tuple[str, str], set[bool]]
 
@@ -266,6 +264,6 @@ def test_every_answer_is_read_or_says_by_whom_it_will_be(specification: Specific
         others = [text for name, text in templates.items() if name != concern.name]
         used = re.compile(rf"\.{concern.name}\b")
         read = concern.adjusts or concern.replaces or concern.fills or any(map(used.search, [*sources, *others]))
-        if bool(read) is bool(concern.read_by) and concern.name not in READ_WHEN_DECLARED:
+        if bool(read) is bool(concern.read_by):
             wrong.append(f"{concern.name}: {'read, and says that it is not' if read else 'read by nobody'}")
     assert wrong == []

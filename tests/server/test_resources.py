@@ -132,7 +132,7 @@ async def test_text_bytes_json_and_canonical_contents_are_read(adapter: Adapter)
             {"uri": "mx://several/1", "text": "one"},
             {"uri": "mx://several/2", "blob": "AAAA+/=="},
         ]
-        assert (await read("mx://résumé/日本"))[0]["uri"] == "mx://résumé/日本"
+        assert (await read("mx://résumé/日本"))[0]["uri"] == "mx://r%C3%A9sum%C3%A9/%E6%97%A5%E6%9C%AC"
         assert (await read("mx://r%C3%A9sum%C3%A9/%E6%97%A5%E6%9C%AC"))[0]["text"] == "uni"
         assert (await read("mx://page/first"))[0]["text"] == "the first page"
         assert (await read("mx://page/7"))[0] == {"uri": "mx://page/7", "text": "page 7"}

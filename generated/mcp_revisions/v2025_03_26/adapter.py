@@ -456,6 +456,12 @@ class Adapter:
         """
         return False
 
+    meta_keys_have_form: ClassVar[bool] = False
+    """Do keys of `_meta` have a form (a prefix of labels, and a name)?
+
+    policy: project: the revision has no rule for the form of keys.
+    """
+
     check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
     """In which order is a request checked? Each check is a method of the adapter; headers come before all of them.
 

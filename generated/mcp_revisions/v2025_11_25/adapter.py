@@ -455,6 +455,12 @@ class Adapter:
         labels = key.rpartition("/")[0].split(".")
         return len(labels) > 1 and labels[1] in contract.RESERVED_LABELS
 
+    meta_keys_have_form: ClassVar[bool] = True
+    """Do keys of `_meta` have a form (a prefix of labels, and a name)?
+
+    page: basic/index#_meta
+    """
+
     check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
     """In which order is a request checked? Each check is a method of the adapter; headers come before all of them.
 

@@ -283,7 +283,7 @@ class Conversation:
         try:
             return self._worded(request, outcome)
         except Exception as error:
-            return self._worded(request, _failure(request, error))
+            return self._worded(request, _instead(request, outcome, error))
 
     async def _attend(self, request: Request, work: Coroutine[Any, Any, Outcome], waited_for: Any) -> Outcome | None:
         """Wait for the outcome of work that has begun to wait; None where nobody wants it any longer."""
@@ -382,6 +382,16 @@ def refusal(adapter: Adapter, identifier: JsonObject, error: ProtocolError) -> R
     if not identifier and adapter.unreadable_id_is_null:
         identifier = {"id": None}
     return Response(error_message(identifier, error, adapter.error_codes[error.kind]), error)
+
+
+def _instead(request: Request, outcome: Outcome, error: Exception) -> Outcome:
+    """What answers a request whose outcome cannot be written."""
+    if isinstance(outcome, Result):
+        try:
+            return Result(outcome.otherwise(error))
+        except Exception as worse:
+            error = worse
+    return _failure(request, error)
 
 
 def _failure(request: Request, error: Exception) -> Failure:

@@ -7,16 +7,24 @@ Specification: basic/index#messages
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from mcp_contract import JsonObject, ProtocolError
 
+from mcp_anyrev.user_code import raised
+
 
 class Result(NamedTuple):
-    """The finished result, in canonical form."""
+    """The finished result.
+
+    Attributes:
+        value: the result in canonical form.
+        otherwise: what answers the request where that cannot be written, from the reason: another result, or it raises an error.
+    """
 
     value: JsonObject
+    otherwise: Callable[[Exception], JsonObject] = raised
 
 
 class Prepared(NamedTuple):

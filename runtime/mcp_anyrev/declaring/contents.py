@@ -16,6 +16,7 @@ from mcp_anyrev.declaring.canonical_values import canonical, dumped
 from mcp_anyrev.declaring.media import Media
 from mcp_anyrev.declaring.results import content_of, text_of, text_of_json
 from mcp_anyrev.declaring.returned import UnusableResult
+from mcp_anyrev.declaring.uri_templates import normalized
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.prompts import Prompt
@@ -39,7 +40,7 @@ def resource_result(resource: Resource, uri: str, value: Any) -> JsonObject:
     """
     if value is None:
         raise ResourceNotFound(uri)
-    known = canonical()
+    known, uri = canonical(), normalized(uri)
     if known is not None:
         if isinstance(value, known.ReadResourceResult):
             return {**resource.hints, **dumped(value)}

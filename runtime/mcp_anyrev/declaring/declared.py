@@ -11,13 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from mcp_contract import JsonObject
-from pydantic import BaseModel
+from mcp_contract import JsonObject, check_date, check_icons, check_meta_key, check_mime_type, check_uri
+from mcp_contract.validators import describe
+from mcp_contract.wording import cut
+from pydantic import BaseModel, ValidationError
 
 from mcp_anyrev.declaring.arguments import Read
 from mcp_anyrev.declaring.functions import doc_of, own_name
 from mcp_anyrev.declaring.signatures import Call, Signature
-from mcp_anyrev.declaring.uri_templates import is_usable
+from mcp_anyrev.declaring.uri_templates import is_usable, normalized
 from mcp_anyrev.declaring.visibility import Condition, conditions_of
 from mcp_anyrev.errors import RegistrationError
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 Icons = Sequence[BaseModel | JsonObject]
 
+_EXPRESSION = re.compile(r"\{[^{}]*\}")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}", re.ASCII)
 
 
@@ -196,6 +199,50 @@ def check_address(address: str) -> None:
         raise ValueError(f"it is no address: {error}") from None
     if not scheme:
         raise ValueError("an address begins with a scheme, such as file: or one of your own")
+    check_uri(normalized(_EXPRESSION.sub("x", address)))
+
+
+def written(address: str) -> str:
+    """An address, or a template of addresses, as it is listed: what no address may hold as it is, percent-encoded."""
+    pieces = _EXPRESSION.split(address)
+    found = _EXPRESSION.findall(address)
+    return "".join(normalized(piece) + expression for piece, expression in zip(pieces, (*found, ""), strict=True))
+
+
+def check_declared_meta(meta: JsonObject) -> None:
+    """See that the keys of a `_meta` can be sent on every revision.
+
+    Raises:
+        ValueError: one cannot.
+    """
+    for key in meta:
+        check_meta_key(key)
+        if "/" in key:
+            from mcp_revisions import AdapterSet
+
+            adapters = AdapterSet.default().by_version.values()
+            reserving = [adapter.version for adapter in adapters if adapter.reserved_meta_key(key)]
+            if reserving:
+                raise ValueError(
+                    f"the key {cut(key)!r} of the meta is reserved for the protocol on {', '.join(reserving)}"
+                )
+
+
+def checked_annotations(annotations: BaseModel | JsonObject) -> JsonObject:
+    """Annotations as they are listed.
+
+    Raises:
+        ValueError: they are none.
+    """
+    from mcp_revisions.canonical import Annotations
+
+    try:
+        model = annotations if isinstance(annotations, BaseModel) else Annotations.model_validate(annotations)
+    except ValidationError as error:
+        raise ValueError(f"the annotations are none: {describe(error, annotations)}") from None
+    told: JsonObject = model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    check_date(told)
+    return told
 
 
 def check_options(options: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -211,6 +258,8 @@ def check_options(options: Mapping[str, Any], known: Iterable[str]) -> None:
     for option in ("name", "title", "description", "mime_type"):
         if not isinstance(options.get(option, ""), str):
             raise ValueError(f"the {option} is text")
+    if "mime_type" in options:
+        check_mime_type(options["mime_type"])
     conditions_of(options.get("visible"))
     if not isinstance(options.get("asks", True), bool):
         raise ValueError("the option asks is true or false")
@@ -220,6 +269,8 @@ def check_options(options: Mapping[str, Any], known: Iterable[str]) -> None:
     meta = options.get("meta", {})
     if not isinstance(meta, dict) or not all(isinstance(key, str) for key in meta):
         raise ValueError("the meta is an object")
+    check_declared_meta(meta)
     icons = options.get("icons", ())
     if isinstance(icons, str) or not all(isinstance(icon.get("src"), str) for icon in plain(icons)):
         raise ValueError("the icons are a list of pictures, each with its address as src")
+    check_icons(plain(icons))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import quote
 
-from mcp_contract import JsonObject
+from mcp_contract import JsonObject, check_mime_type, check_uri
 
 _UNKNOWN = "application/octet-stream"
 
@@ -27,7 +27,7 @@ class Media:
 
     Raises:
         TypeError: it is neither bytes nor a path.
-        ValueError: nothing says what the bytes are, or they are of another kind.
+        ValueError: nothing says what the bytes are, they are of another kind, or that is no media type.
         OSError: the file cannot be read.
 
     Attributes:
@@ -58,6 +58,7 @@ class Media:
             raise ValueError(f'nothing says which type of {self.kind} it is; write {noun}(data, "{self.kind}/…")')
         if not mime_type.lower().startswith(f"{self.kind}/"):
             raise ValueError(f"{mime_type!r} is no type of {self.kind}; {noun} takes {self.kind}/…")
+        check_mime_type(mime_type)
         return mime_type
 
     def block(self) -> JsonObject:
@@ -100,6 +101,9 @@ class File(Media):
         mime_type: see `Media`; without one, and where the name does not tell, it is any bytes.
         name: its name; that of the path if not given.
         uri: its address, where it has one; one that only holds the name if not given.
+
+    Raises:
+        ValueError: the address is no URI; see `Media` for more.
     """
 
     __slots__ = ("uri",)
@@ -120,8 +124,10 @@ class File(Media):
             mime_type = mimetypes.guess_type(name)[0]
         super().__init__(data, mime_type)
         self.uri = uri or f"attachment:///{quote(name or 'file')}"
+        check_uri(self.uri)
 
     def _checked(self, mime_type: str | None) -> str:
+        check_mime_type(mime_type or _UNKNOWN)
         return mime_type or _UNKNOWN
 
     def block(self) -> JsonObject:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, Unpack, overload
 
-from mcp_contract import JsonObject
+from mcp_contract import JsonObject, check_icons, check_uri
+from pydantic_core import PydanticSerializationError, to_json
 
 from mcp_anyrev.declaring.around import Around
 from mcp_anyrev.declaring.changes import UPDATES, Change, Watcher, Watchers
@@ -32,6 +33,7 @@ from mcp_anyrev.declaring.prompts import (
 )
 from mcp_anyrev.declaring.resources import Resource, ResourceOptions, declare_resource
 from mcp_anyrev.declaring.tools import Tool, ToolOptions, check_schemas, declare_tool
+from mcp_anyrev.declaring.uri_templates import normalized
 from mcp_anyrev.declaring.visibility import Condition, Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
 from mcp_anyrev.settings import Schemas
@@ -84,6 +86,9 @@ class Registry:
             raise RegistrationError(f"server {name!r}: the lifespan is a function that takes the registry")
         try:
             check_schemas(schemas)
+            check_icons(plain(icons))
+            if website_url is not None:
+                check_uri(website_url)
         except ValueError as error:
             raise RegistrationError(f"server {name!r}: {error}") from None
         if not isinstance(wrap_output, bool | None):
@@ -97,6 +102,10 @@ class Registry:
         """What stands around each request, the outermost first."""
         told = {"name": name, "version": version, "title": title, "description": description, "websiteUrl": website_url}
         self.server: JsonObject = {**given(told), **given({"icons": plain(icons) or None})}
+        try:
+            to_json([self.server, instructions])
+        except PydanticSerializationError as error:
+            raise RegistrationError(f"server {name!r}: what is told of it is no JSON: {error}") from None
         self.edition = 0
         """Counts changes, so that what is made of the declarations can be kept until the next one."""
         self._parts: dict[Kind, dict[str, Any]] = {kind: {} for kind in BUILT_IN}
@@ -322,8 +331,12 @@ class Registry:
             part: the declaration.
 
         Raises:
-            RegistrationError: there is something of the same name or address already.
+            RegistrationError: there is something of the same name or address already, or what is listed of it cannot be written.
         """
+        try:
+            to_json(part.description)
+        except PydanticSerializationError as error:
+            raise RegistrationError(f"{kind.noun} {part.key!r}: what is listed of it is no JSON: {error}") from None
         with _lock:
             self._check_free(kind, part)
             self._put(kind, part)
@@ -395,11 +408,11 @@ class Registry:
         """Say that the contents of a resource are others now; from any task or thread.
 
         Args:
-            uri: its address.
+            uri: its address, whichever way it is written.
 
         Specification: server/resources#subscriptions
         """
-        self._tell(Change(UPDATES, uri))
+        self._tell(Change(UPDATES, normalized(uri)))
 
     def watch(self, callback: Watcher) -> Callable[[], None]:
         """Be told of all changes.

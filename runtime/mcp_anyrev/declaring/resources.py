@@ -18,12 +18,13 @@ from mcp_anyrev.declaring.declared import (
     Icons,
     check_address,
     check_options,
+    checked_annotations,
     described,
     given,
     may_ask,
     name_of,
-    plain,
     requirements_of,
+    written,
 )
 from mcp_anyrev.declaring.returned import Returned
 from mcp_anyrev.declaring.signatures import Signature, read_signature
@@ -159,16 +160,16 @@ def declare_resource(
             raise ValueError("unsafe_values is for a template; this address has no variables")
         signature = read_signature(function, None, local_names)
         optional = _check_parameters(signature, template)
+        annotations = checked_annotations(options["annotations"]) if "annotations" in options else None
     except ValueError as error:
         raise RegistrationError(f"resource {uri!r}: {error}") from None
-    annotations = options.get("annotations")
     told = {
-        "uri" if template is None else "uriTemplate": uri,
+        "uri" if template is None else "uriTemplate": written(uri),
         "name": name_of("resource", function, options),
         **described(function, options),
         "mimeType": options.get("mime_type"),
         "size": options.get("size"),
-        "annotations": None if annotations is None else plain([annotations])[0],
+        "annotations": annotations,
     }
     declared: dict[str, Any] = {
         "key": uri,

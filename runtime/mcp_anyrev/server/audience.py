@@ -23,6 +23,7 @@ from pydantic_core import to_json
 from mcp_anyrev.conversation.bus import MISSED
 from mcp_anyrev.conversation.sessions import SESSION
 from mcp_anyrev.declaring.changes import UPDATES, Change
+from mcp_anyrev.declaring.uri_templates import normalized
 from mcp_anyrev.declaring.visibility import Condition, holds
 from mcp_anyrev.storage.keys import new_name
 from mcp_anyrev.storage.protocols import IN_USE_SECONDS
@@ -79,7 +80,7 @@ class Subscription:
         self._outbox = request.conversation.outbox
         self._identifier: Json = request.identifier
         self._lists = frozenset(lists)
-        self._uris = frozenset(uris)
+        self._uris = {normalized(uri): uri for uri in uris}
         self.end = end
 
     def acknowledge(self, honoured: JsonObject, unknown: Collection[str]) -> None:
@@ -96,7 +97,7 @@ class Subscription:
     def tell(self, announcement: Announcement, uri: str | None) -> None:
         """Tell a change, if that is wanted."""
         if uri in self._uris if announcement.of_one else announcement.change in self._lists:
-            params = {} if uri is None else {"uri": uri}
+            params = {} if uri is None else {"uri": self._uris[uri]}
             message = self.adapter.encode_notification(announcement.notification, params)
             self._send(message, f"{announcement.notification} {uri}")
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mcp_contract import InvalidParams, JsonObject, ProtocolError
+from mcp_contract import InvalidParams, JsonObject, ProtocolError, check_result
 
 from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
 from mcp_anyrev.declaring.around import Invocation, surrounded
 from mcp_anyrev.declaring.kinds import Kind, Use
+from mcp_anyrev.declaring.returned import UnusableResult
 from mcp_anyrev.errors import ToolError
 from mcp_anyrev.server.asking.asking import refuse_undeclared
 from mcp_anyrev.server.asking.capabilities import undeclared
@@ -97,7 +98,11 @@ class Methods:
                     use = Refused(error, use.target, use)
             return await self._run(request, use)
         result = await awaited(use.run(params, None, self._threads), use.answer_to)
-        return Result(result if kind.extension is None else filled(adapter, method, result))
+        try:
+            check_result(result, adapter)
+        except ValueError as error:
+            result = use.answer_to(UnusableResult(str(error)))
+        return Result(result if kind.extension is None else filled(adapter, method, result), use.answer_to)
 
     async def surrounded(self, answer: Method, request: Request) -> Outcome:
         """Answer a request that is about nothing declared, with the hooks around it.
@@ -120,14 +125,19 @@ class Methods:
 
             invocation = Invocation(request.method, use.target, own, request.client, conversation.principal)
             result = await awaited(surrounded(path, values, proceed)(invocation), use.answer_to)
+            try:
+                check_result(result, conversation.adapter)
+            except ValueError as error:
+                result = use.answer_to(UnusableResult(str(error)))
             return filled(conversation.adapter, request.method, result)
 
         if part is not None and part.takes_exchange:
             try:
-                return await self._attempts.run(request, use.target or "", run, asks=part.asks, once=use.once)
+                outcome = await self._attempts.run(request, use.target or "", run, asks=part.asks, once=use.once)
             except ToolError as error:  # it could not be taken up again
                 return Result(use.answer_to(error))
-        return Result(await run(request.params, None))
+            return Result(outcome.value, use.answer_to) if isinstance(outcome, Result) else outcome
+        return Result(await run(request.params, None), use.answer_to)
 
 
 def _check_required(request: Request, paths: Sequence[tuple[str, ...]]) -> None:

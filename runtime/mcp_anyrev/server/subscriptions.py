@@ -24,6 +24,7 @@ from mcp_contract import (
 from mcp_anyrev.conversation.conversation import CANCELLED
 from mcp_anyrev.conversation.outcomes import Outcome, Result
 from mcp_anyrev.conversation.sessions import SESSION
+from mcp_anyrev.declaring.uri_templates import normalized
 from mcp_anyrev.principal import seconds_left
 from mcp_anyrev.server.asking.capabilities import undeclared
 from mcp_anyrev.server.audience import Subscription
@@ -116,11 +117,11 @@ class Subscriptions:
         """Have a session told of the changes of one thing, or no longer."""
         conversation = request.conversation
         offer = self._offer(conversation.adapter)
-        uri, most = request.params["uri"], self._limits.subscriptions
+        uri, most = normalized(request.params["uri"]), self._limits.subscriptions
         subscribing = offer.subscribing[request.method].subscribing
         wants = subscribing is not None and request.method == subscribing[0]
         if wants and offer.view(conversation.principal).hides(uri):
-            raise ResourceNotFound(uri)
+            raise ResourceNotFound(request.params["uri"])
 
         def changed(session: Session) -> JsonObject:
             others = [one for one in session.subscriptions if one != uri]

@@ -56,11 +56,11 @@ class Completions(Kind):
         completed = _completed(view, kind, of)
         if completed is None or name not in completed.completed_arguments:
             raise InvalidParams(f"there is nothing to complete: {of!r} has no argument {name!r}")
-        return Completing(view.indexes[self].get(completion_key(kind, of, name)), of)
+        return Completing(view.indexes[self].get(completion_key(kind, completed.key, name)), of)
 
 
 def _completed(view: View, kind: str, of: str) -> Declared | None:
-    offered = view.indexes[PROMPTS].get(of) if kind == PROMPT else view.indexes[RESOURCES].by_key.get(of)
+    offered = view.indexes[PROMPTS].get(of) if kind == PROMPT else view.indexes[RESOURCES].listed(of)
     return None if offered is None else offered.part
 
 

@@ -14,6 +14,7 @@ from mcp_contract import JsonObject, ResourceNotFound
 
 from mcp_anyrev.declaring.changes import UPDATES
 from mcp_anyrev.declaring.contents import resource_result
+from mcp_anyrev.declaring.declared import written
 from mcp_anyrev.declaring.kinds.kind import Announcement, Changed, Kind, Listing, Offered, Use, View
 from mcp_anyrev.declaring.resources import Resource, ResourceTemplate
 from mcp_anyrev.declaring.uri_templates import is_usable, normalized
@@ -32,10 +33,10 @@ class Addresses:
         offered: those that are offered, by their keys.
     """
 
-    __slots__ = ("_fixed", "_templates", "by_key")
+    __slots__ = ("_fixed", "_listed", "_templates")
 
     def __init__(self, offered: Mapping[str, Offered]) -> None:
-        self.by_key = offered
+        self._listed = {written(key): one for key, one in offered.items()}
         self._fixed: dict[str, Offered] = {}
         self._templates: list[Offered] = []
         for one in offered.values():
@@ -43,6 +44,10 @@ class Addresses:
                 self._templates.append(one)
             else:
                 self._fixed[one.part.address] = one
+
+    def listed(self, address: str) -> Offered | None:
+        """What is listed under an address, or a template of addresses, whichever way that is written; None for nothing."""
+        return self._listed.get(written(address))
 
     def find(self, uri: str) -> tuple[Offered, JsonObject] | None:
         """The resource at an address with the arguments of its function; None where there is none."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from mcp_contract import Json, JsonObject, unshowable
+from mcp_contract import Json, JsonObject, check_uri, unshowable
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
@@ -137,6 +137,7 @@ def elicit(
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ValueError(f"{url!r} is no absolute http or https address")
+        check_uri(url)
         return Elicitation[Any](message, "url", {}, url, None)
     if form is None:
         return Elicitation[Any](message, "form", {"type": "object", "properties": {}}, None, None)

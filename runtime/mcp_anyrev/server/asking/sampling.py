@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mcp_contract import InvalidParams, Json, JsonObject
+from mcp_contract import InvalidParams, Json, JsonObject, check_content
 from pydantic import BaseModel
 
 from mcp_anyrev.questions import Answer, Question
@@ -86,8 +86,8 @@ def sample(
         tool_choice: how it is to choose among them.
 
     Raises:
-        ValueError: there are no messages, the most tokens are less than 1, or uses of tools and their results are out of balance;
-            the text says in which message.
+        ValueError: there are no messages, the most tokens are less than 1, a block of content cannot be sent as it is (bytes that are no
+            Base64, say), or uses of tools and their results are out of balance; the text says in which message.
         ValidationError: a member is of the wrong type.
 
     Specification: client/sampling#creating-messages
@@ -111,6 +111,11 @@ def sample(
     }
     given = {name: value for name, value in members.items() if value is not None}
     CreateMessageRequestParams.model_validate(given)
+    for place, message in enumerate(given["messages"]):
+        try:
+            check_content(message["content"])
+        except ValueError as error:
+            raise ValueError(f"message {place}: {error}") from None
     reason = imbalance(given["messages"])
     if reason is not None:
         raise ValueError(f"the tool uses and results are out of balance: {reason}")
