@@ -1,5 +1,17 @@
 # The public names, and where they are. `__init__.py` reads this file, so nothing but such imports can stand here.
 
+from .client.errors import CannotConnect as CannotConnect
+from .client.errors import ClientError as ClientError
+from .client.errors import ErrorAnswer as ErrorAnswer
+from .client.errors import HttpRefused as HttpRefused
+from .client.errors import NoAnswer as NoAnswer
+from .client.errors import NoCommonRevision as NoCommonRevision
+from .client.errors import NotOffered as NotOffered
+from .client.errors import RequestRefused as RequestRefused
+from .client.errors import ServerFailed as ServerFailed
+from .client.errors import Unfinished as Unfinished
+from .client.errors import WrongAnswer as WrongAnswer
+from .client.session import Verdict as Verdict
 from .declaring.around import Around as Around
 from .declaring.around import Invocation as Invocation
 from .declaring.around import Proceed as Proceed
@@ -29,6 +41,7 @@ from .server.asking.elicitation import elicit as elicit
 from .server.asking.roots import roots as roots
 from .server.asking.sampling import sample as sample
 from .serving.asgi import asgi as asgi
+from .serving.client import Client as Client
 from .serving.serve import run as run
 from .serving.serve import serve as serve
 from .serving.server import Server as Server

@@ -789,11 +789,11 @@ class Adapter:
     def suggests_http_sse(self, status: int, body: Json) -> bool:
         """After which answer to its first request does a client try HTTP+SSE?
 
-        After none; it started there.
+        After any that blames the client.
 
-        page: basic/transports#http-with-sse
+        policy: project: on this transport the revision is served like its successor.
         """
-        return False
+        return 400 <= status < 500 and status not in (401, 403)
 
     # --- Tools ---
 

@@ -33,6 +33,8 @@ class PipeTransport:
         limits: how much may wait to be sent.
     """
 
+    has_headers = False
+
     def __init__(self, limits: Limits) -> None:
         self.failure: Exception | None = None
         self._limits = limits
@@ -46,6 +48,10 @@ class PipeTransport:
 
     def speak(self, adapter: Adapter, beside: Callable[[JsonObject], Mapping[str, str]]) -> None:
         """See `Transport.speak`: nothing can be said beside a message."""
+
+    def carries(self, adapter: Adapter) -> bool:
+        """See `Transport.carries`."""
+        return True
 
     def cancels(self, adapter: Adapter) -> bool:
         """See `Transport.cancels`."""

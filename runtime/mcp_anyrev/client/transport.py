@@ -31,6 +31,10 @@ class Receiver(Protocol):
         """
         ...
 
+    def waits(self, identifier: Json) -> bool:
+        """Does anybody still wait for the answer to a request?"""
+        ...
+
     def fail(self, identifier: Json, error: Exception) -> None:
         """A request cannot be answered any longer.
 
@@ -46,6 +50,9 @@ class Transport(Outbox, Protocol):
 
     `watch` is told when nothing arrives any longer, with which every request has failed; `fail` of the receiver is for a single one.
     """
+
+    has_headers: bool
+    """Can anything be said beside a message, and does every request get some answer, if only a status?"""
 
     @property
     def failure(self) -> Exception | None:
@@ -70,6 +77,10 @@ class Transport(Outbox, Protocol):
             adapter: the revision.
             beside: from a message to what is said of it beside it, by names of headers, where that can be said.
         """
+        ...
+
+    def carries(self, adapter: Adapter) -> bool:
+        """Can a revision be spoken?"""
         ...
 
     def cancels(self, adapter: Adapter) -> bool:

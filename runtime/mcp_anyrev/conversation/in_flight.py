@@ -119,6 +119,17 @@ class InFlight:
         """Nobody waits for a response to a request of our own."""
         self._asked.pop(identifier, None)
 
+    def expects(self, identifier: Json) -> bool:
+        """Is the response to a request of our own still to come?"""
+        asked = self._asked.get(identifier)
+        return asked is not None and not asked.answer.done()
+
+    def fail(self, identifier: Json, error: Exception) -> None:
+        """A request of our own cannot be answered any longer; nothing happens where nobody waits for that."""
+        asked = self._asked.get(identifier)
+        if asked is not None and not asked.answer.done():
+            asked.answer.set_exception(error)
+
     async def until_ready(self, session: Session) -> None:
         """Return once the client has said that it is ready, or the session has ended."""
         while True:

@@ -1,0 +1,426 @@
+"""A client of one server, whichever revision that speaks and whichever transport it has.
+
+Rule: every call gives a canonical value or raises a `ClientError`; how what is called travels is decided below. Nothing is sent that the
+revision lacks.
+Specification: server/tools, server/resources, server/prompts, server/utilities, client/elicitation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from mcp_contract import JsonObject
+from mcp_revisions import AdapterSet
+
+from mcp_anyrev.client.answering import Answering, OnAsk, OnRoots, OnSample
+from mcp_anyrev.client.connection import Connection
+from mcp_anyrev.client.errors import ErrorAnswer, NotOffered
+from mcp_anyrev.client.kept_results import KeptResults
+from mcp_anyrev.client.listening import SUBSCRIBE, UNSUBSCRIBE, Listening
+from mcp_anyrev.client.lists import listed, readable
+from mcp_anyrev.client.notices import Notices, OnLog, OnNotification, OnProgress
+from mcp_anyrev.client.reading import read
+from mcp_anyrev.client.session import SET_LEVEL, ClientSession, Verdict
+from mcp_anyrev.client.tools import CALL, LIST, STALE, KnownTools
+from mcp_anyrev.serving.reaching import Target, ways_to
+from mcp_anyrev.settings import Limits
+
+if TYPE_CHECKING:
+    from mcp_revisions.canonical import (
+        CompleteResultCompletion,
+        Implementation,
+        Prompt,
+        ReadResourceResult,
+        Resource,
+        ResourceTemplate,
+        ServerCapabilities,
+        Tool,
+    )
+    from mcp_revisions.protocol import Adapter
+
+    from mcp_anyrev.client.results import CallToolResult, GetPromptResult
+    from mcp_anyrev.client.transport import Transport
+
+_READ = "resources/read"
+_ROOTS_CHANGED = "notifications/roots/list_changed"
+
+
+class Client:
+    """A client of one server; to be entered with `async with`.
+
+    Args:
+        target: the URL of a server, or the command that starts one, as a list of its parts or a text. What gives a transport works, too.
+        adapter: the one revision to speak; None to find out what the server speaks.
+        revisions: the revisions to choose from, where none is given; all that exist if None.
+        on_ask: asks the person what the server asks: gets a form to fill in or an address to open; gives what the form holds, or True,
+            to accept, False to decline, None to put it off, or an `ElicitResult`. As all callbacks it is async or not; those that ask run in
+            a thread where they are not.
+        on_sample: samples from a model: gets the params of the request, gives a `CreateMessageResult` or only text.
+        on_roots: gives the roots: addresses, paths, or `Root` values.
+        on_log: takes log messages.
+        on_progress: takes the progress of calls that have no callback of their own.
+        on_notification: takes every other notification, by its method and its params as they came.
+        capabilities: client capabilities to declare besides what follows from the callbacks, in canonical form.
+        information: who the client is, in canonical form: at least name and version.
+        timeout_seconds: for how long a server may say nothing, not even progress, while its answer is waited for; None for any time.
+        rounds: how often a server may ask before it answers a call.
+        keep_results: are results kept for as long as the server allows, and used again?
+        known: what an earlier client found out, from its `verdict`, so that it need not be found out again.
+        limits: how much one message may hold, and what may wait.
+        options: what belongs to the transport; see `ways_to`.
+
+    Raises:
+        ValueError: the target is none, or a revision does not exist.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        adapter: Adapter | None = None,
+        *,
+        revisions: Collection[str] | None = None,
+        on_ask: OnAsk | None = None,
+        on_sample: OnSample | None = None,
+        on_roots: OnRoots | None = None,
+        on_log: OnLog | None = None,
+        on_progress: OnProgress | None = None,
+        on_notification: OnNotification | None = None,
+        capabilities: Mapping[str, Any] | None = None,
+        information: Mapping[str, Any] | None = None,
+        timeout_seconds: float | None = 60,
+        rounds: int = 32,
+        keep_results: bool = False,
+        known: Verdict | None = None,
+        limits: Limits | None = None,
+        **options: Any,
+    ) -> None:
+        limits = limits or Limits()
+        self._answering = Answering(on_ask, on_sample, on_roots, capabilities)
+        self._notices = Notices(on_log, on_progress, on_notification)
+        self._limits = limits
+        self._information: JsonObject = dict(information or _own_information())
+        self._level: str | None = None
+        self._tools: KnownTools | None = None
+        self._session = ClientSession(
+            ways_to(target, limits, **options),
+            self._connected,
+            AdapterSet(revisions) if adapter is None else AdapterSet([adapter.version]),
+            pinned=adapter is not None,
+            known=None if known is None else Verdict(*known),
+            seconds=timeout_seconds,
+            rounds=rounds,
+            kept=KeptResults(limits.kept_bytes_of_principal) if keep_results else None,
+        )
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def initialize(self) -> Client:
+        """Agree with the server on a revision, and learn what it is; the first call does so, too.
+
+        Raises:
+            ClientError: it cannot be reached, or there is nothing to agree on.
+
+        Specification: basic/lifecycle#initialization, server/discover
+        """
+        await self._session.open()
+        return self
+
+    async def close(self) -> None:
+        """End the session and the connection, in good order."""
+        await self._session.close()
+        await self._notices.close()
+
+    # --- What was agreed on ---
+
+    @property
+    def adapter(self) -> Adapter:
+        """The revision that is spoken."""
+        return self._session.agreement.adapter
+
+    @property
+    def revision(self) -> str:
+        """Its name."""
+        return self.adapter.version
+
+    @property
+    def verdict(self) -> Verdict:
+        """What was found out about the server; JSON can hold it."""
+        return self._session.verdict
+
+    @property
+    def description(self) -> JsonObject:
+        """How the server describes itself, as it came."""
+        return self._session.agreement.description
+
+    @property
+    def capabilities(self) -> ServerCapabilities:
+        """What the server can do.
+
+        Raises:
+            WrongAnswer: it says that in another form than the protocol has.
+        """
+        from mcp_revisions.canonical import ServerCapabilities
+
+        return read(ServerCapabilities, self.description.get("capabilities", {}), "what the server can do")
+
+    @property
+    def server(self) -> Implementation | None:
+        """Who the server is; None where it does not say.
+
+        Raises:
+            WrongAnswer: it says that in another form than the protocol has.
+        """
+        from mcp_revisions.canonical import Implementation
+
+        said = self.adapter.described_server(self.description)
+        return None if said is None else read(Implementation, said, "who the server is")
+
+    @property
+    def instructions(self) -> str | None:
+        """What the server tells a model of itself."""
+        said = self.description.get("instructions")
+        return said if isinstance(said, str) else None
+
+    # --- Tools ---
+
+    async def list_tools(self) -> list[Tool]:
+        """All tools; without those whose declaration cannot be followed, of which the log says why.
+
+        Specification: server/tools#listing-tools
+        """
+        from mcp_revisions.canonical import Tool
+
+        tools = readable(Tool, await self._listed(LIST, "tools"), LIST)
+        return self._known_tools.learn(self.adapter, tools)
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout_seconds: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> CallToolResult:
+        """Call a tool, and answer what it asks.
+
+        Args:
+            name: the tool.
+            arguments: its arguments, as JSON.
+            timeout_seconds: for how long nothing may come; None for what holds for all calls.
+            on_progress: takes its progress.
+            meta: `_meta` of the request.
+
+        Returns:
+            What it gave; `is_error` says that it failed.
+
+        Raises:
+            NotOffered: its schema cannot be used; nothing was sent.
+            WrongAnswer: it gave something else than it promises.
+            ClientError: there is no result.
+
+        Specification: server/tools#calling-tools
+        """
+        from mcp_anyrev.client.results import CallToolResult
+
+        await self._session.open()
+        self._known_tools.check_callable(name)
+        params: JsonObject = _with_meta({"name": name, "arguments": dict(arguments or {})}, meta)
+        try:
+            given = await self._session.request(CALL, params, timeout_seconds, on_progress)
+        except ErrorAnswer as error:
+            if error.kind != STALE or not self._known_tools.mirrors:
+                raise
+            await self.list_tools()  # it has changed since, or was never listed
+            given = await self._session.request(CALL, params, timeout_seconds, on_progress)
+        result = read(CallToolResult, given, f"the result of the tool {name!r}")
+        self._known_tools.check_result(name, result)
+        return result
+
+    # --- Resources ---
+
+    async def list_resources(self) -> list[Resource]:
+        """All resources that are listed one by one.
+
+        Specification: server/resources#listing-resources
+        """
+        from mcp_revisions.canonical import Resource
+
+        return readable(Resource, await self._listed("resources/list", "resources"), "resources/list")
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        """All templates of resources.
+
+        Specification: server/resources#resource-templates
+        """
+        from mcp_revisions.canonical import ResourceTemplate
+
+        method = "resources/templates/list"
+        return readable(ResourceTemplate, await self._listed(method, "resourceTemplates"), method)
+
+    async def read_resource(self, uri: str, *, timeout_seconds: float | None = None) -> ReadResourceResult:
+        """What a resource holds.
+
+        Specification: server/resources#reading-resources
+        """
+        from mcp_revisions.canonical import ReadResourceResult
+
+        given = await self._session.request(_READ, {"uri": uri}, timeout_seconds, keeps=True)
+        return read(ReadResourceResult, given, f"the resource {uri}")
+
+    async def subscribe(self, uri: str) -> None:
+        """Have the session told when a resource changes, where the revision has sessions; `listen` works in every one.
+
+        Specification: server/resources#subscriptions
+        """
+        await self._session.request(SUBSCRIBE, {"uri": uri})
+
+    async def unsubscribe(self, uri: str) -> None:
+        """Have it told no longer."""
+        await self._session.request(UNSUBSCRIBE, {"uri": uri})
+
+    # --- Prompts, completion ---
+
+    async def list_prompts(self) -> list[Prompt]:
+        """All prompts.
+
+        Specification: server/prompts#listing-prompts
+        """
+        from mcp_revisions.canonical import Prompt
+
+        return readable(Prompt, await self._listed("prompts/list", "prompts"), "prompts/list")
+
+    async def get_prompt(
+        self, name: str, arguments: Mapping[str, str] | None = None, *, timeout_seconds: float | None = None
+    ) -> GetPromptResult:
+        """A prompt, filled in.
+
+        Specification: server/prompts#getting-a-prompt
+        """
+        from mcp_anyrev.client.results import GetPromptResult
+
+        params = {"name": name, "arguments": dict(arguments or {})}
+        given = await self._session.request("prompts/get", params, timeout_seconds)
+        return read(GetPromptResult, given, f"the prompt {name!r}")
+
+    async def complete(
+        self,
+        argument: str,
+        value: str,
+        *,
+        prompt: str | None = None,
+        template: str | None = None,
+        context: Mapping[str, str] | None = None,
+    ) -> CompleteResultCompletion:
+        """What an argument of a prompt, or a variable of a template, may be completed to.
+
+        Args:
+            argument: its name.
+            value: what has been typed.
+            prompt: the prompt that it belongs to, or else
+            template: the template.
+            context: the arguments that are settled already, where the revision lets a client say so.
+
+        Raises:
+            ValueError: it belongs to neither, or both.
+
+        Specification: server/utilities/completion#requesting-completions
+        """
+        from mcp_revisions.canonical import CompleteResult
+
+        if (prompt is None) == (template is None):
+            raise ValueError("an argument belongs to a prompt or to a template; give one of the two")
+        by_prompt: JsonObject = {"type": "ref/prompt", "name": prompt}
+        reference = by_prompt if template is None else {"type": "ref/resource", "uri": template}
+        params: JsonObject = {"ref": reference, "argument": {"name": argument, "value": value}}
+        if context:
+            params["context"] = {"arguments": dict(context)}
+        given = await self._session.request("completion/complete", params)
+        return read(CompleteResult, given, "the completion").completion
+
+    # --- The rest ---
+
+    async def ping(self) -> None:
+        """See that the server answers, where the revision has a way to ask.
+
+        Specification: basic/utilities/ping
+        """
+        await self._session.request("ping", {})
+
+    async def set_log_level(self, level: str) -> None:
+        """From which level on log messages are wanted: for the session, or with each request from now on, as the revision has it.
+
+        Specification: server/utilities/logging#setting-log-level
+        """
+        adapter = (await self._session.open()).adapter
+        self._level = self._session.connection.log_level = level
+        if SET_LEVEL in adapter.client_requests:
+            await self._session.request(SET_LEVEL, {"level": level})
+
+    async def roots_changed(self) -> None:
+        """Tell the server that the roots are others now, where the revision has a way to.
+
+        Specification: client/roots#root-list-changes
+        """
+        await self._session.open()
+        self._session.connection.tell(_ROOTS_CHANGED, {})
+
+    def listen(self, *lists: str, uris: Iterable[str] = ()) -> Listening:
+        """Changes of the server, to be entered and iterated over: `async with client.listen("tools") as changes: …`
+
+        Args:
+            lists: which lists, of `tools`, `prompts` and `resources`.
+            uris: the addresses of the resources whose contents are listened to.
+
+        Raises:
+            ValueError: there is nothing to listen to, or a list is none of these.
+
+        Specification: basic/patterns/subscriptions
+        """
+        return Listening(self._session, lists, uris)
+
+    async def request(self, method: str, params: Mapping[str, Any] | None = None) -> JsonObject:
+        """The result of any request of the revision, as it came.
+
+        Args:
+            method: its method.
+            params: its params in canonical form.
+        """
+        return await self._session.request(method, dict(params or {}))
+
+    @property
+    def _known_tools(self) -> KnownTools:
+        if self._tools is None:
+            raise NotOffered("nothing has been agreed on with the server yet")
+        return self._tools
+
+    def _connected(self, transport: Transport) -> Connection:
+        """A connection of a transport."""
+        connection = Connection(transport, self._answering, self._notices, self._limits, self._information)
+        tools = self._tools = KnownTools(beside=transport.has_headers)
+        connection.beside = tools.beside
+        connection.log_level = self._level
+        return connection
+
+    async def _listed(self, method: str, list_member: str) -> list[Any]:
+        adapter = (await self._session.open()).adapter
+        return await listed(partial(self._session.request, keeps=True), adapter, method, list_member)
+
+
+def _own_information() -> JsonObject:
+    import importlib.metadata
+
+    return {"name": "mcp-anyrev", "version": importlib.metadata.version("mcp-anyrev")}
+
+
+def _with_meta(params: JsonObject, meta: Mapping[str, Any] | None) -> JsonObject:
+    return params if meta is None else {**params, "_meta": dict(meta)}
