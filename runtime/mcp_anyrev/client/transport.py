@@ -36,7 +36,7 @@ class Receiver(Protocol):
         ...
 
     def fail(self, identifier: Json, error: Exception) -> None:
-        """A request cannot be answered any longer.
+        """A request cannot be answered any longer; nothing happens where nobody waits for that.
 
         Args:
             identifier: its id.
@@ -66,7 +66,7 @@ class Transport(Outbox, Protocol):
             receiver: takes what comes.
 
         Raises:
-            CannotConnect: there is nobody at the other end.
+            ClientError: there is nobody at the other end, or it is not as it should be.
         """
         ...
 

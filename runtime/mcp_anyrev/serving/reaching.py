@@ -7,6 +7,7 @@ Specification: basic/transports
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -17,17 +18,39 @@ Target: TypeAlias = "str | Sequence[str] | Callable[[], Transport]"
 """A URL, a command as a text or as a list of its parts, or what makes a transport."""
 
 
+_SCHEMES = ("http://", "https://")
+
+
 def ways_to(target: Target, limits: Limits, **options: Any) -> Mapping[str, Callable[[], Transport]]:
     """The transports that may lead to a server, by name, in the order in which they are to be tried.
 
     Args:
         target: what the client was given.
         limits: how much may wait to be sent, and be received at once.
-        options: what belongs to the transport.
+        options: what belongs to the transport: for a URL what `HttpOptions` has.
 
     Raises:
-        ValueError: the target is none.
+        ValueError: the target is none, or an option is not one that works.
+        TypeError: there is no such option.
     """
     if callable(target):
         return {"custom": target}
+    if isinstance(target, str) and target.lower().startswith(_SCHEMES):
+        return _over_http(target, limits, options)
     raise ValueError(f"{target!r} is neither a URL nor a command")
+
+
+def _over_http(url: str, limits: Limits, options: Mapping[str, Any]) -> Mapping[str, Callable[[], Transport]]:
+    from mcp_revisions import AdapterSet
+
+    from mcp_anyrev.http.client.options import HttpOptions
+    from mcp_anyrev.http.client.requester import address
+    from mcp_anyrev.transports.aiohttp_client import http_sse, streamable_http
+
+    address(url)
+    spoken = HttpOptions(**options)
+    first = AdapterSet.default().newest_with_handshake
+    return {
+        "http": partial(streamable_http, url, limits, spoken),
+        "sse": partial(http_sse, url, first, limits, spoken),
+    }
