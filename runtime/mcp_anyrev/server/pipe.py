@@ -81,6 +81,7 @@ class Pipe(Connection):
             connection=True,
             scopes=scopes_of(principal),
         )
+        self._name = self._session.name  # requests of both kinds are given up by the same notification
         first = served.newest_with_handshake
         self._stream = SessionStream(
             self._session, first, principal, self.queue.send, self.end, lambda: not self.queue.closed
