@@ -37,6 +37,7 @@ from .principal import Recognise as Recognise
 from .protected_resource import ProtectedResource as ProtectedResource
 from .questions import Answer as Answer
 from .questions import Question as Question
+from .server.asking.elicitation import UrlElicitationRequired as UrlElicitationRequired
 from .server.asking.elicitation import elicit as elicit
 from .server.asking.roots import roots as roots
 from .server.asking.sampling import sample as sample

@@ -73,7 +73,7 @@ class Exchange(Protocol):
     client: Declaration
     principal: Principal | None
 
-    async def ask(self, key: str, question: Question[Data]) -> Answer[Data]:
+    async def ask(self, key: str, question: Question[Data], *, timeout_seconds: float | None = None) -> Answer[Data]:
         """Put a question to the client: to the person behind it, to its model, or for its roots.
 
         Depending on what the client speaks, the handler waits here, or it ends here and runs again from its beginning once the
@@ -83,6 +83,9 @@ class Exchange(Protocol):
         Args:
             key: names the question within this call; never use one for two questions.
             question: what `elicit`, `sample` or `roots` made.
+            timeout_seconds: for how long this question waits for its answer, where the handler waits; what
+                `Settings.ask_timeout_seconds` says if not given. Where it ends, the client comes back when it likes, while
+                `Settings.state_ttl_seconds` last.
 
         Returns:
             The answer. Where none came in time, or none that says what it is, it is not accepted and its action is None.
@@ -91,19 +94,25 @@ class Exchange(Protocol):
             ToolError: the client did not declare that it can be asked in this way.
             MissingClientCapability: the same, where the revision has an error for it.
             CannotAsk: the request is of a kind that cannot ask in this revision, or what runs is declared with `asks=False`.
-            ValueError: the key has been used for another question.
+            ValueError: the key has been used for another question, or the timeout is no time.
 
         Specification: client/elicitation#protocol-messages
         """
         ...
 
     async def ask_all(
-        self, questions: Mapping[str, Question[Any]] | None = None, /, **more: Question[Any]
+        self,
+        questions: Mapping[str, Question[Any]] | None = None,
+        /,
+        *,
+        timeout_seconds: float | None = None,
+        **more: Question[Any],
     ) -> dict[str, Answer[Any]]:
         """Put several questions at once: one round trip where questions travel in results.
 
         Args:
             questions: what `elicit`, `sample` or `roots` made, by key; any text is a key.
+            timeout_seconds: for how long each of them waits; see `ask`.
             more: the same, for keys that are Python names.
 
         Returns:
@@ -113,6 +122,14 @@ class Exchange(Protocol):
             ToolError, MissingClientCapability, CannotAsk, ValueError: as `ask` does.
 
         Specification: client/elicitation#protocol-messages
+        """
+        ...
+
+    @property
+    def answered(self) -> bool:
+        """Has this call been answered anything, or does it go on from an earlier one? Then nobody may keep what it gives.
+
+        Specification: server/utilities/caching
         """
         ...
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mcp_anyrev import Exchange, Registry, Settings, elicit, roots
 from mcp_contract import Declaration
+from mcp_revisions.canonical import ReadResourceResult, TextResourceContents
 from mcp_revisions.protocol import Adapter
 from raw_client import INFORMATION, RawClient, Reply, serving, worded
 
@@ -137,3 +138,35 @@ async def test_a_client_that_declared_nothing_is_refused_in_plain_words(adapter:
             assert reply.earlier == [] and reply.error["message"]
             if adapter.refuses_undeclared:
                 assert reply.error["code"] == adapter.error_codes["missing_client_capability"]
+
+
+async def test_what_depends_on_answers_is_kept_only_where_it_says_so_itself(result_adapter: Adapter) -> None:
+    """Citation: server/utilities/caching#cacheable-results; a result of a retried request depends on what no key of a cache has."""
+    made = Registry("hints", "1.0")
+
+    @made.resource("a://plain", ttl_ms=60_000, cache_scope="public")
+    async def plain(ex: Exchange) -> str:
+        return "for all"
+
+    @made.resource("a://asks", ttl_ms=60_000, cache_scope="public")
+    async def asks(ex: Exchange) -> str:
+        return f"for {(await ex.ask('city', elicit('Where to?'))).action}"
+
+    @made.resource("a://goes-on", ttl_ms=60_000, cache_scope="public")
+    async def goes_on(ex: Exchange) -> str:
+        if ex.state is None:
+            await ex.suspend("state")
+        return "for one"
+
+    @made.resource("a://says", ttl_ms=60_000, cache_scope="public")
+    async def says(ex: Exchange) -> ReadResourceResult:
+        await ex.ask("city", elicit("Where to?"))
+        contents = [TextResourceContents(uri="a://says", text="for all")]
+        return ReadResourceResult(contents=contents, ttl_ms=5, cache_scope="public")
+
+    answers = {"elicitation/create": {"action": "accept", "content": {}}}
+    wanted = {"plain": (60_000, "public"), "asks": (0, "private"), "goes-on": (0, "private"), "says": (5, "public")}
+    async with serving(made, SETTINGS) as url, client_of(url, result_adapter) as client:
+        for name, hints in wanted.items():
+            reply, _ = await use(client, "resources/read", {"uri": f"a://{name}"}, answers)
+            assert (reply.result["ttlMs"], reply.result["cacheScope"]) == hints, name

@@ -333,3 +333,45 @@ async def test_a_call_that_is_overdue_cancels_the_question_and_is_answered(push_
         question, told, answer = await asked_and_told(client, "gate", wait)
         assert told["method"] == "notifications/cancelled" and told["params"]["requestId"] == question["id"]
         assert answer["error"]["code"] == push_adapter.error_codes["internal_error"]
+
+
+async def test_a_question_has_a_time_of_its_own(push_adapter: Adapter) -> None:
+    made = Registry("pushing", "1.0")
+
+    @made.tool
+    async def short(ex: Exchange) -> str:
+        return f"{(await ex.ask('go', elicit('Go ahead?'), timeout_seconds=0.2)).action}"
+
+    @made.tool
+    async def short_ones(ex: Exchange) -> str:
+        answers = await ex.ask_all({"one": elicit("One?")}, two=elicit("Two?"), timeout_seconds=0.2)
+        return " ".join(str(answer.action) for answer in answers.values())
+
+    @made.tool
+    async def never(ex: Exchange, seconds: float) -> str:
+        await ex.ask("go", elicit("Go ahead?"), timeout_seconds=seconds)
+        return "never"
+
+    async with serving(made, Settings(ask_timeout_seconds=60)) as url, RawClient(url, push_adapter) as client:
+        start = time.monotonic()
+        assert (await client.tool("short")).text == "None"
+        assert (await client.tool("short_ones")).text == "None None"
+        assert 0.35 < time.monotonic() - start < 5
+        for seconds in (0, -1):
+            assert (await client.tool("never", {"seconds": seconds})).result["isError"]
+
+
+async def test_a_question_can_have_more_time_than_others(push_adapter: Adapter) -> None:
+    made = Registry("pushing", "1.0")
+
+    @made.tool
+    async def long(ex: Exchange) -> str:
+        return f"{(await ex.ask('go', elicit('Go ahead?'), timeout_seconds=5)).action}"
+
+    async with serving(made, Settings(ask_timeout_seconds=0.05)) as url, RawClient(url, push_adapter) as client:
+
+        async def on_message(message: dict[str, Any]) -> None:
+            await asyncio.sleep(0.15)
+            await client.post({"jsonrpc": "2.0", "id": message["id"], "result": ACCEPT})
+
+        assert (await client.tool("long", on_message=on_message)).text == "accept"

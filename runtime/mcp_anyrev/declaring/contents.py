@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_COMPLETIONS = 100
 
 
-def resource_result(resource: Resource, uri: str, value: Any) -> JsonObject:
+def resource_result(resource: Resource, uri: str, value: Any, *, answered: bool = False) -> JsonObject:
     """What the function of a resource returned → the result of reading it.
 
     Args:
@@ -33,6 +33,7 @@ def resource_result(resource: Resource, uri: str, value: Any) -> JsonObject:
         uri: the address, as sent.
         value: text, bytes, an `Image`, `Audio` or `File`, canonical contents or a list of them, a whole result, or anything that
             becomes JSON.
+        answered: does it depend on answers, so that what is declared of keeping it does not hold?
 
     Raises:
         ResourceNotFound: it returned None.
@@ -40,16 +41,16 @@ def resource_result(resource: Resource, uri: str, value: Any) -> JsonObject:
     """
     if value is None:
         raise ResourceNotFound(uri)
-    known, uri = canonical(), normalized(uri)
+    known, uri, hints = canonical(), normalized(uri), {} if answered else resource.hints
     if known is not None:
         if isinstance(value, known.ReadResourceResult):
-            return {**resource.hints, **dumped(value)}
+            return {**hints, **dumped(value)}
         contents = (known.TextResourceContents, known.BlobResourceContents)
         if isinstance(value, contents):
             value = [value]
         if isinstance(value, list | tuple) and value and all(isinstance(one, contents) for one in value):
-            return {**resource.hints, "contents": [dumped(one) for one in value]}
-    return {**resource.hints, "contents": [_contents(resource, uri, value)]}
+            return {**hints, "contents": [dumped(one) for one in value]}
+    return {**hints, "contents": [_contents(resource, uri, value)]}
 
 
 def prompt_result(prompt: Prompt, value: Any) -> JsonObject:

@@ -50,7 +50,8 @@ class ResourceOptions(TypedDict, total=False):
         annotations: for whom it is and how important, as a canonical `Annotations` model or a JSON object.
         icons: pictures, as canonical `Icon` models or JSON objects.
         meta: what is listed as its `_meta`.
-        ttl_ms: for how many milliseconds a client may keep what it has read.
+        ttl_ms: for how many milliseconds a client may keep what it has read. Neither this nor `cache_scope` holds for what depends on
+            answers: only a `ReadResourceResult` of the function's own can say that it may be kept.
         cache_scope: `public` where whoever passes it on may keep it for everybody.
         unsafe_values: give the function also values of a template's variables that hold a `..` between slashes, begin as an absolute
             path does, or hold NUL; without it there is no such resource.

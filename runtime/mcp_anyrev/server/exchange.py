@@ -46,17 +46,27 @@ class RequestExchange(Exchange):
         self.client = request.client
         self.principal = request.conversation.principal
 
-    async def ask(self, key: str, question: Question[Data]) -> Answer[Data]:
+    async def ask(self, key: str, question: Question[Data], *, timeout_seconds: float | None = None) -> Answer[Data]:
         """See `Exchange.ask`."""
         self._check_asks()
-        return (await self._asker.ask_many({key: question}))[key]
+        return (await self._asker.ask_many({key: question}, timeout_seconds))[key]
 
     async def ask_all(
-        self, questions: Mapping[str, Question[Any]] | None = None, /, **more: Question[Any]
+        self,
+        questions: Mapping[str, Question[Any]] | None = None,
+        /,
+        *,
+        timeout_seconds: float | None = None,
+        **more: Question[Any],
     ) -> dict[str, Answer[Any]]:
         """See `Exchange.ask_all`."""
         self._check_asks()
-        return await self._asker.ask_many({**(questions or {}), **more})
+        return await self._asker.ask_many({**(questions or {}), **more}, timeout_seconds)
+
+    @property
+    def answered(self) -> bool:
+        """See `Exchange.answered`."""
+        return self._asker.answered
 
     @property
     def state(self) -> Json:

@@ -19,6 +19,7 @@ from mcp_anyrev.declaring.returned import UnusableResult
 from mcp_anyrev.errors import ToolError
 from mcp_anyrev.server.asking.asking import refuse_undeclared
 from mcp_anyrev.server.asking.capabilities import undeclared
+from mcp_anyrev.server.asking.elicitation import UrlElicitationRequired
 from mcp_anyrev.server.offers import filled
 from mcp_anyrev.user_code import awaited
 
@@ -88,16 +89,19 @@ class Methods:
             return await self._run(request, use)
         if offered.header_schema is not None and conversation.headers is not None:
             adapter.check_param_headers(conversation.headers, params.get("arguments", {}), offered.header_schema)
-        if not offered.alone:
-            if use.part.requires:
-                try:
-                    _check_required(request, use.part.requires)
-                except (ProtocolError, ToolError) as error:
-                    if not self._registry.hooks:
-                        return Result(use.answer_to(error))
-                    use = Refused(error, use.target, use)
-            return await self._run(request, use)
-        result = await awaited(use.run(params, None, self._threads), use.answer_to)
+        try:
+            if not offered.alone:
+                if use.part.requires:
+                    try:
+                        _check_required(request, use.part.requires)
+                    except (ProtocolError, ToolError) as error:
+                        if not self._registry.hooks:
+                            return Result(use.answer_to(error))
+                        use = Refused(error, use.target, use)
+                return await self._run(request, use)
+            result = await awaited(use.run(params, None, self._threads), use.answer_to)
+        except UrlElicitationRequired as error:
+            return Result(use.answer_to(error.unless_sent(adapter, request.client.capabilities)))
         try:
             check_result(result, adapter)
         except ValueError as error:

@@ -84,7 +84,8 @@ class Reading(Use):
     async def run(self, params: JsonObject, exchange: Exchange | None, threads: Threads) -> JsonObject:
         """See `Use.run`."""
         given = self.part.read(self._values)
-        return resource_result(self.part, self.target, await self.part.call(given, exchange, threads))
+        value = await self.part.call(given, exchange, threads)
+        return resource_result(self.part, self.target, value, answered=exchange is not None and exchange.answered)
 
     def wrong(self, words: str) -> JsonObject:
         """See `Use.wrong`: the values come from the address, so it is none of these resources."""

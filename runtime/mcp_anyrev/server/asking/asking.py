@@ -8,6 +8,7 @@ Specification: basic/patterns/mrtr#basic-workflow
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -51,8 +52,20 @@ class Asker:
         self._waiting: set[asyncio.Future[Any]] = set()
         self.unfinished = unfinished
 
-    async def ask_many(self, questions: Questions) -> dict[str, Answer[Any]]:
-        """Answers by key; what it raises, `Exchange.ask` tells."""
+    @property
+    def answered(self) -> bool:
+        """See `Exchange.answered`."""
+        return bool(self._given or self.unfinished.answered) or self.unfinished.state is not None
+
+    async def ask_many(self, questions: Questions, seconds: float | None = None) -> dict[str, Answer[Any]]:
+        """Answers by key; what it raises, `Exchange.ask` tells.
+
+        Args:
+            questions: the questions.
+            seconds: for how long each of them is waited for, where it is; None for what the settings say.
+        """
+        if seconds is not None and not 0 < seconds < math.inf:
+            raise ValueError(f"a question can wait for a time above 0, not for {seconds} s")
         answers: dict[str, Answer[Any]] = {}
         pushed: list[str] = []
         for key, question in questions.items():
@@ -74,7 +87,7 @@ class Asker:
             else:
                 self._pending[key] = question
         if pushed:
-            answers |= await self._push({key: questions[key] for key in pushed})
+            answers |= await self._push({key: questions[key] for key in pushed}, seconds)
         if len(answers) < len(questions):
             await self.suspend()
         return {key: answers[key] for key in questions}
@@ -110,9 +123,9 @@ class Asker:
             self.unfinished.answered[key] = (digest, question.kept(answer))
         return answer
 
-    async def _push(self, questions: Questions) -> dict[str, Answer[Any]]:
+    async def _push(self, questions: Questions, seconds: float | None) -> dict[str, Answer[Any]]:
         self._pushed += questions.values()
-        answering = asyncio.gather(*(self._pusher.ask(question) for question in questions.values()))
+        answering = asyncio.gather(*(self._pusher.ask(question, seconds) for question in questions.values()))
         self._waiting.add(answering)
         try:
             answers = dict(zip(questions, await answering, strict=True))

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from mcp_contract import Json, JsonObject, check_uri, unshowable
+from mcp_contract import Json, JsonObject, ProtocolError, check_uri, unshowable
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from mcp_anyrev.declaring.model_schemas import form_of
+from mcp_anyrev.errors import ToolError
 from mcp_anyrev.questions import Answer, Data, Question, no_answer
 from mcp_anyrev.schemas import SchemaFault, validator_for_text
 
@@ -153,6 +154,40 @@ def elicit(
             raise TypeError(f"no client can show this form: {reason}")
         return Elicitation[Any](message, "form", form, None, None, unasked=unasked)
     return Elicitation[Any](message, "form", _form_once(form), None, form, unasked=unasked)
+
+
+class UrlElicitationRequired(ProtocolError):
+    """A call cannot go on before the person has been at an address; once that is done, the client calls again.
+
+    A handler raises it in place of asking. Where the revision has no error for it, or the client cannot open addresses, the
+    call fails with the words of the questions and their addresses.
+
+    Args:
+        questions: what `elicit` made with a url.
+
+    Raises:
+        TypeError: there is none, or one has no url.
+
+    Specification: client/elicitation#url-elicitation-required-error
+    """
+
+    kind = "url_elicitation_required"
+
+    def __init__(self, *questions: Question[Any]) -> None:
+        if not questions:
+            raise TypeError("it takes at least one question with a url")
+        told = []
+        for question in questions:
+            if not isinstance(question, Elicitation) or question.url is None:
+                raise TypeError("it takes only questions with a url, as elicit(…, url=…) makes them")
+            told.append(question.params())
+        super().__init__("the person has to open an address first", {"elicitations": told})
+
+    def unless_sent(self, adapter: Adapter, capabilities: JsonObject) -> Exception:
+        """The error itself where it can be sent; otherwise the same in words."""
+        if self.kind in adapter.error_codes and adapter.may_be_asked(capabilities, "url"):
+            return self
+        return ToolError("\n".join(f"{one['message']} {one['url']}" for one in self.data["elicitations"]))
 
 
 def undeclared_mode(adapter: Adapter, capabilities: JsonObject, mode: str) -> JsonObject | None:

@@ -30,7 +30,7 @@ class Pusher:
 
     Args:
         conversation: whom to ask.
-        timeout: for how many seconds an answer is waited for.
+        timeout: for how many seconds an answer is waited for, where a question does not say.
     """
 
     def __init__(self, conversation: Conversation, timeout: float) -> None:
@@ -38,15 +38,20 @@ class Pusher:
         self._conversation = conversation
         self._timeout = timeout
 
-    async def ask(self, question: Question[Data]) -> Answer[Data]:
-        """Ask, once the client is ready, and wait; where no answer comes in time, or none can come, the answer is none."""
+    async def ask(self, question: Question[Data], seconds: float | None = None) -> Answer[Data]:
+        """Ask, once the client is ready, and wait; where no answer comes in time, or none can come, the answer is none.
+
+        Args:
+            question: the question.
+            seconds: for how long to wait; None for as long as for any question.
+        """
         conversation, adapter = self._conversation, self._adapter
         request = adapter.question_request(conversation.new_identifier(), question.request())
 
         def judge(response: JsonObject) -> Answer[Data]:
             return _judged(adapter, question, response)
 
-        until = asyncio.get_running_loop().time() + self._timeout
+        until = asyncio.get_running_loop().time() + (self._timeout if seconds is None else seconds)
         try:
             async with asyncio.timeout_at(until):
                 await conversation.ready()
