@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import pathlib
+import sys
 from typing import Any
 
 import pytest
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "server"))
+
+from bounds import bounded
+
 ADAPTERS = AdapterSet.default()
-TEST_SECONDS = 20
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -27,7 +32,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     }
 
     async def run() -> None:
-        async with asyncio.timeout(TEST_SECONDS):
+        async with bounded():
             await pyfuncitem.obj(**arguments)
 
     asyncio.run(run())

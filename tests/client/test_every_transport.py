@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 from features import FEATURES, Told, callbacks, declared, expected
-from mcp_anyrev import Client, Settings
+from hosting import on_uvicorn
+from mcp_anyrev import Client, Settings, asgi, serve
 from mcp_anyrev.server.core import Core
 from mcp_anyrev.transports.memory import MemoryTransport
+from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 
 Connected = Callable[[Adapter, Told], contextlib.AbstractAsyncContextManager[Client]]
@@ -26,11 +28,42 @@ async def in_memory(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
         await core.close()
 
 
-TRANSPORTS: dict[str, Connected] = {"memory": in_memory}
+@contextlib.asynccontextmanager
+async def over_aiohttp(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
+    async with serve(declared()) as url, Client(url, adapter, transport="http", **callbacks(told)) as client:
+        yield client
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_every_feature_gives_the_same(adapter: Adapter, transport: str) -> None:
+@contextlib.asynccontextmanager
+async def over_asgi(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
+    async with on_uvicorn(asgi(declared())) as url, Client(url, adapter, transport="http", **callbacks(told)) as client:
+        yield client
+
+
+@contextlib.asynccontextmanager
+async def over_http_sse(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
+    served = serve(declared(), path=None, sse_path="/sse")
+    async with served as url, Client(url, adapter, transport="sse", **callbacks(told)) as client:
+        yield client
+
+
+TRANSPORTS: dict[str, Connected] = {
+    "memory": in_memory,
+    "aiohttp": over_aiohttp,
+    "asgi": over_asgi,
+    "http_sse": over_http_sse,
+}
+EACH = [
+    (version, transport)
+    for version, adapter in AdapterSet.default().by_version.items()
+    for transport in TRANSPORTS
+    if transport != "http_sse" or adapter.served_on_http_sse
+]
+
+
+@pytest.mark.parametrize(("revision", "transport"), EACH)
+async def test_every_feature_gives_the_same(revision: str, transport: str) -> None:
+    adapter = AdapterSet.default().by_version[revision]
     told, found = Told(), {}
     async with TRANSPORTS[transport](adapter, told) as client:
         await client.initialize()

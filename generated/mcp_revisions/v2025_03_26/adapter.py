@@ -537,7 +537,8 @@ class Adapter:
 
         page: basic/lifecycle#version-negotiation
         """
-        return [result["protocolVersion"]]
+        version = result.get("protocolVersion")
+        return [version] if isinstance(version, str) else []
 
     def described_server(self, result: JsonObject) -> JsonObject | None:
         """Where does a client learn who the server is?

@@ -575,7 +575,8 @@ class Adapter:
 
         page: server/discover#discoverresult
         """
-        return list(result["supportedVersions"])
+        versions = result.get("supportedVersions")
+        return [one for one in versions if isinstance(one, str)] if isinstance(versions, list) else []
 
     def described_server(self, result: JsonObject) -> JsonObject | None:
         """Where does a client learn who the server is?

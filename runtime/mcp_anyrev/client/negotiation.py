@@ -105,11 +105,8 @@ async def described(connection: Connection, adapter: Adapter, seconds: float | N
     connection.speak(adapter)
     method = adapter.description_method
     result = await connection.request(method, adapter.description_params(connection.declaration), seconds)
-    try:
-        offered = adapter.described_versions(result)
-    except (KeyError, TypeError):
-        offered = []
-    if not offered or not all(isinstance(one, str) for one in offered):
+    offered = adapter.described_versions(result)
+    if not offered:
         raise WrongAnswer(f"the answer to {method} does not say which revision the server speaks")
     return Agreement(adapter, result, tuple(offered))
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.settings import Limits
 
 _LOOK_SECONDS = 60.0
+_LAST_SECONDS = 1.0
 
 
 class PipeTransport:
@@ -64,6 +65,8 @@ class PipeTransport:
         """See `Transport.close`."""
         if self._tasks:
             tasks, self._tasks = self._tasks, []
+            self._queue.end(None)
+            await asyncio.wait(tasks[:1], timeout=_LAST_SECONDS)  # what was sent before is to arrive
             await self._disconnect()
             for task in tasks:
                 task.cancel()
@@ -119,7 +122,7 @@ class PipeTransport:
 
     async def _sending(self) -> None:
         try:
-            while not self._queue.closed:
+            while self._queue or not (self._queue.closed or self._queue.ended):
                 await self._queue.wait(_LOOK_SECONDS)
                 while self._queue:
                     await self._write(self._queue.take())

@@ -68,12 +68,14 @@ class Client:
         timeout_seconds: for how long a server may say nothing, not even progress, while its answer is waited for; None for any time.
         rounds: how often a server may ask before it answers a call.
         keep_results: are results kept for as long as the server allows, and used again?
+        transport: the only way to reach the server that is tried, of those that `ways_to` gives for the target, such as `http` or `sse` for a
+            URL; None for all of them.
         known: what an earlier client found out, from its `verdict`, so that it need not be found out again.
         limits: how much one message may hold, and what may wait.
         options: what belongs to the transport; see `ways_to`.
 
     Raises:
-        ValueError: the target is none, or a revision does not exist.
+        ValueError: the target is none, no such transport leads to it, or a revision does not exist.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Client:
         timeout_seconds: float | None = 60,
         rounds: int = 32,
         keep_results: bool = False,
+        transport: str | None = None,
         known: Verdict | None = None,
         limits: Limits | None = None,
         **options: Any,
@@ -104,8 +107,11 @@ class Client:
         self._information: JsonObject = dict(information or _own_information())
         self._level: str | None = None
         self._tools: KnownTools | None = None
+        ways = ways_to(target, limits, **options)
+        if transport is not None and transport not in ways:
+            raise ValueError(f"{transport!r} does not lead to {target!r}; what does: {', '.join(ways)}")
         self._session = ClientSession(
-            ways_to(target, limits, **options),
+            ways if transport is None else {transport: ways[transport]},
             self._connected,
             AdapterSet(revisions) if adapter is None else AdapterSet([adapter.version]),
             pinned=adapter is not None,

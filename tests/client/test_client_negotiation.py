@@ -1,0 +1,172 @@
+"""Which revision a client speaks with which server. Specification: basic/versioning#backward-compatibility-with-initialization-based-versions"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from descriptions import ADAPTERS, STATELESS, description
+from mcp_anyrev import Client, ErrorAnswer, HttpRefused, NoAnswer, NoCommonRevision, WrongAnswer
+from mcp_anyrev.client import session as session_module
+from mcp_revisions.protocol import Adapter
+from scripted import Scripted, error, replied, result, scripted_http
+
+NEWEST = ADAPTERS.by_version[STATELESS[0]]
+UNSUPPORTED = NEWEST.error_codes["unsupported_version"]
+
+
+def opening(adapter: Adapter) -> Any:
+    """A server that knows nothing but its handshake."""
+
+    def script(message: dict[str, Any]) -> list[Any]:
+        if "id" not in message:
+            return []
+        if message["method"] == adapter.description_method:
+            return [result(message, description(adapter))]
+        return [error(message, adapter.error_codes["method_not_found"])]
+
+    return script
+
+
+async def test_a_server_with_a_handshake_is_spoken_with_in_what_it_agrees_to(session_adapter: Adapter) -> None:
+    pipe = Scripted(opening(session_adapter))
+    async with Client(pipe) as client:
+        await client.initialize()
+        assert client.revision == session_adapter.version
+        assert client.verdict == (session_adapter.version, "custom")
+    ready = [] if session_adapter.ready_notification is None else [session_adapter.ready_notification]
+    assert pipe.methods == [NEWEST.description_method, session_adapter.description_method, *ready]
+
+
+async def test_a_known_server_is_not_probed_again(session_adapter: Adapter) -> None:
+    pipe = Scripted(opening(session_adapter))
+    async with Client(pipe, known=session_module.Verdict(session_adapter.version, "custom")) as client:
+        await client.initialize()
+    assert pipe.methods[0] == session_adapter.description_method
+
+
+async def test_a_verdict_that_holds_no_longer_is_found_out_anew() -> None:
+    def script(message: dict[str, Any]) -> list[Any]:
+        if message["method"] == NEWEST.description_method:
+            return [result(message, description(NEWEST))]
+        return [error(message, -32601)]
+
+    async with Client(
+        Scripted(script), known=session_module.Verdict(ADAPTERS.handshake_versions[0], "custom")
+    ) as client:
+        await client.initialize()
+        assert client.revision == NEWEST.version
+
+
+async def test_a_server_that_says_nothing_to_a_probe_opens_with_a_handshake(
+    session_adapter: Adapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Specification: basic/transports/stdio#backward-compatibility"""
+    monkeypatch.setattr(session_module, "_PROBE_SECONDS", 0.05)
+    answers = opening(session_adapter)
+    pipe = Scripted(lambda message: [] if message["method"] == NEWEST.description_method else answers(message))
+    async with Client(pipe) as client:
+        await client.initialize()
+        assert client.revision == session_adapter.version
+
+
+async def test_a_server_without_a_handshake_keeps_it_so_with_a_version_that_both_have() -> None:
+    def script(message: dict[str, Any]) -> list[Any]:
+        assert message["method"] == NEWEST.description_method
+        return [error(message, UNSUPPORTED, {"supported": ["2999-01-01"], "requested": NEWEST.version})]
+
+    pipe = Scripted(script)
+    with pytest.raises(NoCommonRevision, match="2999-01-01") as raised:
+        await Client(pipe).initialize()
+    assert raised.value.theirs == ("2999-01-01",)
+    assert pipe.methods == [NEWEST.description_method]
+
+
+async def test_a_server_that_names_only_versions_with_a_handshake_gets_one(session_adapter: Adapter) -> None:
+    answers = opening(session_adapter)
+
+    def script(message: dict[str, Any]) -> list[Any]:
+        if message["method"] == NEWEST.description_method:
+            return [error(message, UNSUPPORTED, {"supported": [session_adapter.version], "requested": NEWEST.version})]
+        return answers(message)
+
+    async with Client(Scripted(script)) as client:
+        await client.initialize()
+        assert client.revision == session_adapter.version
+
+
+async def test_an_error_that_only_such_a_server_gives_is_no_reason_for_a_handshake() -> None:
+    for kind in ("header_mismatch", "missing_client_capability"):
+        pipe = Scripted(lambda message, kind=kind: [error(message, NEWEST.error_codes[kind])])
+        with pytest.raises(ErrorAnswer) as raised:
+            await Client(pipe).initialize()
+        assert raised.value.kind == kind
+        assert pipe.methods == [NEWEST.description_method]
+
+
+async def test_a_pinned_client_speaks_nothing_else(adapter: Adapter) -> None:
+    other = next(one for one in ADAPTERS.by_version.values() if one.version != adapter.version)
+    pipe = Scripted(lambda message: [result(message, description(other, other.version))])
+    with pytest.raises((NoCommonRevision, WrongAnswer)):
+        await Client(pipe, adapter).initialize()
+    assert pipe.methods == [adapter.description_method]
+
+
+async def test_a_handshake_that_agrees_on_what_nobody_knows_ends_it(session_adapter: Adapter) -> None:
+    def script(message: dict[str, Any]) -> list[Any]:
+        given = description(session_adapter)
+        return [result(message, {**given, "protocolVersion": "1999-01-01"})]
+
+    with pytest.raises(NoCommonRevision, match="1999-01-01"):
+        await Client(Scripted(script), session_adapter).initialize()
+
+
+@pytest.mark.parametrize(
+    "said", [None, {}, {"supportedVersions": "all", "protocolVersion": 5}, {"supportedVersions": [7]}]
+)
+async def test_what_is_no_description_is_the_fault_of_the_server(adapter: Adapter, said: Any) -> None:
+    pipe = Scripted(lambda message: [result(message, said)])
+    with pytest.raises(WrongAnswer):
+        await Client(pipe, adapter).initialize()
+
+
+async def test_a_server_that_never_answers_is_given_up(adapter: Adapter) -> None:
+    with pytest.raises(NoAnswer):
+        await Client(Scripted(lambda message: []), adapter, timeout_seconds=0.05).initialize()
+
+
+# --- Over HTTP: the status and the body decide ---
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
+async def test_a_status_that_says_nothing_of_revisions_is_told_as_it_is(status: int) -> None:
+    async with scripted_http(lambda message, headers: replied(None, status)) as (url, said):
+        with pytest.raises(HttpRefused) as raised:
+            await Client(url).initialize()
+    assert raised.value.status == status
+    assert set(said.methods) == {NEWEST.description_method}
+
+
+async def test_a_refusal_without_an_id_leads_to_a_handshake(session_adapter: Adapter) -> None:
+    def script(message: dict[str, Any], headers: dict[str, str]) -> Any:
+        if message["method"] == NEWEST.description_method:
+            refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Missing ID field"}}
+            return replied(refusal, 400)
+        return replied(
+            result(message, description(session_adapter)) if "id" in message else None, 200 if "id" in message else 202
+        )
+
+    async with scripted_http(script) as (url, said), Client(url) as client:
+        await client.initialize()
+        assert client.revision == session_adapter.version
+    assert said.methods[:2] == [NEWEST.description_method, session_adapter.description_method]
+
+
+async def test_an_unsupported_version_over_http_names_what_there_is() -> None:
+    def script(message: dict[str, Any], headers: dict[str, str]) -> Any:
+        return replied(error(message, UNSUPPORTED, {"supported": ["2027-01-01"], "requested": NEWEST.version}), 400)
+
+    async with scripted_http(script) as (url, said):
+        with pytest.raises(NoCommonRevision, match="2027-01-01"):
+            await Client(url).initialize()
+    assert said.methods == [NEWEST.description_method]
