@@ -12,6 +12,8 @@ from .client.errors import ServerFailed as ServerFailed
 from .client.errors import Unfinished as Unfinished
 from .client.errors import WrongAnswer as WrongAnswer
 from .client.session import Verdict as Verdict
+from .client.wire import WireHead as WireHead
+from .client.wire import WireMessage as WireMessage
 from .declaring.around import Around as Around
 from .declaring.around import Invocation as Invocation
 from .declaring.around import Proceed as Proceed

@@ -25,6 +25,7 @@ from mcp_anyrev.client.notices import Notices, OnLog, OnNotification, OnProgress
 from mcp_anyrev.client.reading import read
 from mcp_anyrev.client.session import SET_LEVEL, ClientSession, Verdict
 from mcp_anyrev.client.tools import CALL, LIST, STALE, KnownTools
+from mcp_anyrev.client.wire import OnWire, Tapped
 from mcp_anyrev.serving.reaching import Target, ways_to
 from mcp_anyrev.settings import Limits
 
@@ -71,12 +72,15 @@ class Client:
         transport: the only way to reach the server that is tried, of those that `ways_to` gives for the target, such as `http` or `sse` for a
             URL; None for all of them.
         known: what an earlier client found out, from its `verdict`, so that it need not be found out again.
+        on_wire: looks at everything that passes, both ways; see `WireMessage` and `WireHead`. It is called at once, so it returns at once.
         limits: how much one message may hold, and what may wait.
         options: what belongs to the transport; see `ways_to`.
 
     Raises:
         ValueError: the target is none, no such transport leads to it, or a revision does not exist.
     """
+
+    _connection_type = Connection
 
     def __init__(
         self,
@@ -97,6 +101,7 @@ class Client:
         keep_results: bool = False,
         transport: str | None = None,
         known: Verdict | None = None,
+        on_wire: OnWire | None = None,
         limits: Limits | None = None,
         **options: Any,
     ) -> None:
@@ -105,9 +110,10 @@ class Client:
         self._notices = Notices(on_log, on_progress, on_notification)
         self._limits = limits
         self._information: JsonObject = dict(information or _own_information())
+        self._on_wire = on_wire
         self._level: str | None = None
         self._tools: KnownTools | None = None
-        ways = ways_to(target, limits, **options)
+        ways = ways_to(target, limits, on_wire, **options)
         if transport is not None and transport not in ways:
             raise ValueError(f"{transport!r} does not lead to {target!r}; what does: {', '.join(ways)}")
         self._session = ClientSession(
@@ -411,7 +417,9 @@ class Client:
 
     def _connected(self, transport: Transport) -> Connection:
         """A connection of a transport."""
-        connection = Connection(transport, self._answering, self._notices, self._limits, self._information)
+        if self._on_wire is not None:
+            transport = Tapped(transport, self._on_wire)
+        connection = self._connection_type(transport, self._answering, self._notices, self._limits, self._information)
         tools = self._tools = KnownTools(beside=transport.has_headers)
         connection.beside = tools.beside
         connection.log_level = self._level

@@ -12,21 +12,24 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from mcp_anyrev.client.transport import Transport
+    from mcp_anyrev.client.wire import OnWire
     from mcp_anyrev.settings import Limits
 
 Target: TypeAlias = "str | Sequence[str] | Callable[[], Transport]"
 """A URL, a command as a text or as a list of its parts, or what makes a transport."""
 
-
 _SCHEMES = ("http://", "https://")
 
 
-def ways_to(target: Target, limits: Limits, **options: Any) -> Mapping[str, Callable[[], Transport]]:
+def ways_to(
+    target: Target, limits: Limits, on_wire: OnWire | None = None, **options: Any
+) -> Mapping[str, Callable[[], Transport]]:
     """The transports that may lead to a server, by name, in the order in which they are to be tried.
 
     Args:
         target: what the client was given.
         limits: how much may wait to be sent, and be received at once.
+        on_wire: looks at what stands before messages, where there is anything; whoever asks for a transport sees to the messages.
         options: what belongs to the transport: for a URL what `HttpOptions` has.
 
     Raises:
@@ -36,11 +39,13 @@ def ways_to(target: Target, limits: Limits, **options: Any) -> Mapping[str, Call
     if callable(target):
         return {"custom": target}
     if isinstance(target, str) and target.lower().startswith(_SCHEMES):
-        return _over_http(target, limits, options)
+        return _over_http(target, limits, on_wire, options)
     raise ValueError(f"{target!r} is neither a URL nor a command")
 
 
-def _over_http(url: str, limits: Limits, options: Mapping[str, Any]) -> Mapping[str, Callable[[], Transport]]:
+def _over_http(
+    url: str, limits: Limits, on_wire: OnWire | None, options: Mapping[str, Any]
+) -> Mapping[str, Callable[[], Transport]]:
     from mcp_revisions import AdapterSet
 
     from mcp_anyrev.http.client.options import HttpOptions
@@ -48,7 +53,7 @@ def _over_http(url: str, limits: Limits, options: Mapping[str, Any]) -> Mapping[
     from mcp_anyrev.transports.aiohttp_client import http_sse, streamable_http
 
     address(url)
-    spoken = HttpOptions(**options)
+    spoken = HttpOptions(on_wire=on_wire, **options)
     first = AdapterSet.default().newest_with_handshake
     return {
         "http": partial(streamable_http, url, limits, spoken),

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from mcp_anyrev.declaring.registry import Registry
+    from mcp_anyrev.principal import Principal
     from mcp_anyrev.serving.asgi import Application
+    from mcp_anyrev.transports.memory import MemoryTransport
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -176,6 +178,18 @@ class Server:
 
         addresses = self.addresses(path, sse_path, message_path)
         return [Route(each, Application(self, {}, handle)) for each, handle in addresses.items()]
+
+    def connect(self, principal: Principal | None = None) -> MemoryTransport:
+        """A connection within this process: `Client(server.connect)` is a client of this server, once that has been started.
+
+        Args:
+            principal: who the client is; None for nobody in particular.
+
+        Specification: basic/transports#custom-transports
+        """
+        from mcp_anyrev.transports.memory import MemoryTransport
+
+        return MemoryTransport(self._core, principal)
 
     async def health(self) -> JsonObject:
         """How it does, as JSON: is it `running`, can it reach its `store` and its `hub`, and how much is going on.

@@ -9,6 +9,7 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mcp_anyrev.client.wire import OnWire
 from mcp_anyrev.http.client.auth import Auth, check_auth
 
 
@@ -25,6 +26,7 @@ class HttpOptions:
         trust_environment: are the proxies used that the environment names, and the passwords of `.netrc`?
         connect_seconds: how long it may take to connect.
         listens: is a stream held open for what a server says of its own accord, where it has one?
+        on_wire: looks at the head of each request that is sent, and of what answers it; see `WireHead`.
 
     Raises:
         ValueError: a header, a token or a number is none.
@@ -37,6 +39,7 @@ class HttpOptions:
     trust_environment: bool = False
     connect_seconds: float = 10.0
     listens: bool = True
+    on_wire: OnWire | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name, value in self.headers.items():

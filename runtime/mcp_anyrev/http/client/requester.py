@@ -16,6 +16,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from mcp_anyrev.client.errors import CannotConnect, WrongAnswer
+from mcp_anyrev.client.wire import WireHead
 from mcp_anyrev.http.client.auth import flow_of
 from mcp_anyrev.http.client.exchange import Answer, Connector, Request
 from mcp_anyrev.http.client.options import HttpOptions
@@ -102,8 +103,13 @@ class Requester:
 
     @asynccontextmanager
     async def _followed(self, request: Request) -> AsyncIterator[Answer]:
+        on_wire = self._options.on_wire
         for _ in range(_MOST_REDIRECTS + 1):
+            if on_wire is not None:
+                on_wire(WireHead(True, f"{request.method} {request.url}", request.headers))
             async with self._connector.send(request, self._most_bytes) as answer:
+                if on_wire is not None:
+                    on_wire(WireHead(False, str(answer.status_code), answer.headers))
                 again = _redirected(request, answer)
                 if again is None:
                     yield answer
