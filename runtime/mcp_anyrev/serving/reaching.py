@@ -30,7 +30,8 @@ def ways_to(
         target: what the client was given.
         limits: how much may wait to be sent, and be received at once.
         on_wire: looks at what stands before messages, where there is anything; whoever asks for a transport sees to the messages.
-        options: what belongs to the transport: for a URL what `HttpOptions` has.
+        options: what belongs to the transport: for a URL what `HttpOptions` has, and `transport`, which is `http` or `sse` where only one of
+            Streamable HTTP and HTTP+SSE is to be tried.
 
     Raises:
         ValueError: the target is none, or an option is not one that works.
@@ -39,12 +40,12 @@ def ways_to(
     if callable(target):
         return {"custom": target}
     if isinstance(target, str) and target.lower().startswith(_SCHEMES):
-        return _over_http(target, limits, on_wire, options)
+        return _over_http(target, limits, on_wire, **options)
     raise ValueError(f"{target!r} is neither a URL nor a command")
 
 
 def _over_http(
-    url: str, limits: Limits, on_wire: OnWire | None, options: Mapping[str, Any]
+    url: str, limits: Limits, on_wire: OnWire | None, *, transport: str | None = None, **options: Any
 ) -> Mapping[str, Callable[[], Transport]]:
     from mcp_revisions import AdapterSet
 
@@ -55,7 +56,10 @@ def _over_http(
     address(url)
     spoken = HttpOptions(on_wire=on_wire, **options)
     first = AdapterSet.default().newest_with_handshake
-    return {
+    ways: dict[str, Callable[[], Transport]] = {
         "http": partial(streamable_http, url, limits, spoken),
         "sse": partial(http_sse, url, first, limits, spoken),
     }
+    if transport is not None and transport not in ways:
+        raise ValueError(f"transport is {' or '.join(ways)} for a URL; this is {transport!r}")
+    return ways if transport is None else {transport: ways[transport]}

@@ -39,12 +39,13 @@ class EventReader:
 
     Args:
         most_bytes: how many bytes a line, or the data of an event, may have.
+        identifier: the id up to which it has come already, on another connection.
 
     Attributes:
         retry: after how many seconds to come back when the stream breaks, as it said last; None where it did not.
     """
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, identifier: str | None = None) -> None:
         self.retry: float | None = None
         self._most_bytes = most_bytes
         self._line = bytearray()
@@ -53,7 +54,7 @@ class EventReader:
         """Was a carriage return the last byte, so that a line feed that follows belongs to it?"""
         self._name = ""
         self._data = bytearray()
-        self._identifier: str | None = None
+        self._identifier = identifier
 
     def feed(self, piece: bytes) -> list[Event]:
         """Take a piece of the stream.

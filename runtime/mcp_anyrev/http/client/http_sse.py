@@ -97,10 +97,10 @@ class HttpSseTransport(HttpTransport):
                     )
                 reader = EventReader(self._limits.body_bytes)
                 async for piece in answer.pieces():
-                    for event in reader.feed(piece):
+                    for event in filter(_says_something, reader.feed(piece)):
                         if not endpoint.done():
                             endpoint.set_result(self._endpoint_of(event, answer))
-                        elif event.data and event.name == self._first.http_sse_message_event:
+                        elif event.name == self._first.http_sse_message_event:
                             await receiver.take_frame(event.data)
         except Exception as error:  # what authorises requests may raise anything
             reason = error
@@ -126,3 +126,7 @@ class HttpSseTransport(HttpTransport):
                 f"the address to post to, {told[:_SHOWN]!r}, is on another origin, so nothing is sent there"
             )
         return endpoint
+
+
+def _says_something(event: Event) -> bool:
+    return bool(event.data)

@@ -36,9 +36,9 @@ _MOST_ATTEMPTS = 5
 """How often a stream is taken up without coming any further."""
 
 _FIRST_PAUSE_SECONDS = 1.0
-_SHORTEST_PAUSE_SECONDS = 0.05
+_SHORTEST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 30.0
-_STEADY_SECONDS = 10.0
+_STEADY_SECONDS = 5.0
 """A stream that lasts so long is no failure when it ends."""
 
 _LAST_SECONDS = 1.0
@@ -56,7 +56,7 @@ class _Place:
 
     def move(self, identifier: str | None) -> None:
         """An event has come."""
-        self._moved = True
+        self._moved = self._moved or identifier != self.identifier
         self.identifier = identifier
 
     def interrupted(self, steady: bool = False) -> float:
@@ -165,7 +165,7 @@ class StreamableHttpTransport(HttpTransport):
 
     async def _read(self, answer: Answer, identifier: Json, place: _Place) -> None:
         """Read a stream to its end, or until a little after the answer has come."""
-        receiver, reader = self._receiver, EventReader(self._limits.body_bytes)
+        receiver, reader = self._receiver, EventReader(self._limits.body_bytes, place.identifier)
         try:
             async with asyncio.timeout(None) as bound:
                 async for piece in answer.pieces():
