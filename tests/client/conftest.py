@@ -59,3 +59,9 @@ def result_adapter(request: pytest.FixtureRequest) -> Adapter:
 def session_adapter(request: pytest.FixtureRequest) -> Adapter:
     """Each revision with a handshake."""
     return ADAPTERS.by_version[request.param]
+
+
+@pytest.fixture(params=_with("can_push_ask"))
+def push_adapter(request: pytest.FixtureRequest) -> Adapter:
+    """Each revision whose question is pushed."""
+    return ADAPTERS.by_version[request.param]

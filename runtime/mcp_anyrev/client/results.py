@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias, get_args
 
 from mcp_contract import JsonObject
 from mcp_revisions import canonical
-from pydantic import WrapValidator
+from pydantic import SerializeAsAny, WrapValidator
 from pydantic_core import to_json
 
 
@@ -31,7 +31,7 @@ def _known_types() -> frozenset[str]:
 Block: TypeAlias = canonical.ContentBlock | JsonObject
 """One piece of content; a plain object where its kind is not known."""
 
-_Block: TypeAlias = Annotated[canonical.ContentBlock, WrapValidator(_read_block)]
+_Block: TypeAlias = Annotated[canonical.ContentBlock, WrapValidator(_read_block), SerializeAsAny()]
 
 
 class CallToolResult(canonical.CallToolResult):
