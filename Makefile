@@ -39,7 +39,7 @@ check: $(READY) ## specs, drift, style and types
 build: $(READY) ## wheel and source distribution
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
-conformance: $(READY) ## the official conformance suite against examples/everything.py
+conformance: $(READY) ## the official conformance suite against examples/everything.py and the client
 	$(BIN)/python tests/conformance/run.py
 
 bench: $(READY) ## costs, side by side in one run

@@ -82,6 +82,29 @@ async def test_a_server_without_a_handshake_keeps_it_so_with_a_version_that_both
     assert pipe.methods == [NEWEST.description_method]
 
 
+async def test_a_version_that_is_refused_and_named_all_the_same_is_tried_once_more() -> None:
+    """Specification: basic/versioning#protocol-version-negotiation"""
+    refusals = [error({"id": 1}, UNSUPPORTED, {"supported": [NEWEST.version], "requested": NEWEST.version})]
+
+    def script(message: dict[str, Any]) -> list[Any]:
+        if refusals:
+            return [{**refusals.pop(), "id": message["id"]}]
+        return [result(message, description(NEWEST))]
+
+    pipe = Scripted(script)
+    async with Client(pipe) as client:
+        await client.initialize()
+        assert client.revision == NEWEST.version
+    assert pipe.methods == [NEWEST.description_method] * 2
+
+    pipe.script = lambda message: [error(message, UNSUPPORTED, {"supported": [NEWEST.version]})]
+    pipe.sent.clear()
+    async with Client(pipe) as client:
+        with pytest.raises(NoCommonRevision):
+            await client.initialize()
+    assert pipe.methods == [NEWEST.description_method] * 2
+
+
 async def test_a_server_that_names_only_versions_with_a_handshake_gets_one(session_adapter: Adapter) -> None:
     answers = opening(session_adapter)
 

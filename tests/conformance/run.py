@@ -1,4 +1,4 @@
-"""Run the official conformance suite against the example server, on every revision: `make conformance`.
+"""Run the official conformance suite against the example server and the client, on every revision: `make conformance`.
 
 Rule: a leg holds if it ran something and no check of it failed or warned. The suite is pinned to the byte by `package-lock.json`; it
 runs on the Node that comes as a wheel. Loopback only once it is installed.
@@ -35,9 +35,12 @@ LEGS = (
     "forced:2024-11-05",
     "forced:2025-03-26",
     "forced:2025-06-18",
+    "client:2025-06-18",
+    "client:2025-11-25",
+    "client:2026-07-28",
 )
 """`all` and `required` are the suite's own sets. The suite's client asks for one and the same revision in every handshake, so those two
-exercise the two newest; `forced` has every scenario whose feature the revision has, with the revision put into the handshake."""
+exercise the two newest; `forced` has every scenario whose feature the revision has, with the revision put into the handshake. `client` has every scenario for clients that needs no token."""
 
 FORCED_FROM = "2025-11-25"
 """The revision whose scenarios `forced` takes."""
@@ -51,6 +54,11 @@ FIRST_WITH = {
     "server-sse-polling": "2025-11-25",
 }
 """Scenarios of `forced` whose feature older revisions lack, with the first that has it."""
+
+NEEDS_TOKEN = "auth/"
+"""What the names of scenarios begin with for which a client would have to get a token."""
+
+CLIENT = f"{sys.executable} {pathlib.Path(__file__).with_name('client.py')}"
 
 KNOWN_TO_SUITE = {"2024-11-05": "2025-03-26"}
 """A revision for which the suite has no schema, and the one whose schema it then uses."""
@@ -71,6 +79,8 @@ async def run_leg(suite: Suite, url: str, leg: str, results: pathlib.Path) -> Ve
         verdict.read(folder)
     elif kind == "forced":
         await _forced(suite, url, revision, folder, verdict)
+    elif kind == "client":
+        await _client(suite, revision, folder, verdict)
     else:
         raise SystemExit(f"there is no leg {leg!r}; legs: {', '.join(LEGS)}")
     verdict.seconds = time.monotonic() - begun
@@ -91,6 +101,16 @@ async def _forced(suite: Suite, url: str, revision: str, folder: pathlib.Path, v
     verdict.read(folder)
     if proxy.negotiated != {revision}:
         verdict.faults.append(f"negotiated {', '.join(sorted(proxy.negotiated)) or 'nothing'}, not {revision}")
+
+
+async def _client(suite: Suite, revision: str, folder: pathlib.Path, verdict: Verdict) -> None:
+    failed = []
+    for name in await suite.scenarios(revision, of="client"):  # one after the other: some look at the clock
+        if not name.startswith(NEEDS_TOKEN) and not await suite.run_client(folder, CLIENT, name, revision):
+            failed.append(name)
+    verdict.read(folder)
+    if failed and not verdict.faults:
+        verdict.faults.append(f"the client itself failed in {', '.join(failed)}")
 
 
 @contextlib.asynccontextmanager

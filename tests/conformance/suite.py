@@ -72,9 +72,16 @@ class Suite:
         options = ("--timeout", str(SCENARIO_MILLISECONDS), "--output-dir", str(results))
         await self._said("server", *arguments, *options)
 
-    async def scenarios(self, revision: str) -> list[str]:
-        """The scenarios for servers that the suite has for a revision."""
-        listed = await self._said("list", "--server", "--spec-version", revision)
+    async def run_client(self, results: pathlib.Path, command: str, scenario: str, revision: str) -> bool:
+        """Run a scenario of the suite against a client; what it found is in the folder then. False where the client itself failed."""
+        options = ("--timeout", str(SCENARIO_MILLISECONDS), "--output-dir", str(results))
+        told = ("--command", command, "--scenario", scenario, "--spec-version", revision)
+        _, code = await self._done("client", *told, *options)
+        return code == 0
+
+    async def scenarios(self, revision: str, of: str = "server") -> list[str]:
+        """The scenarios that the suite has for a revision, for a server or for a client."""
+        listed = await self._said("list", f"--{of}", "--spec-version", revision)
         return re.findall(r"^  - (\S+)", listed, re.MULTILINE)
 
     def required(self, revision: str) -> set[str]:
@@ -83,6 +90,11 @@ class Suite:
         return set(read["server"])
 
     async def _said(self, *arguments: str) -> str:
+        said, _ = await self._done(*arguments)
+        return said
+
+    async def _done(self, *arguments: str) -> tuple[str, int | None]:
+        """What the suite says, and its exit code."""
         child = await asyncio.create_subprocess_exec(
             str(self._node),
             str(self._package / "dist" / "index.js"),
@@ -92,7 +104,8 @@ class Suite:
         )
         try:
             async with asyncio.timeout(RUN_SECONDS):
-                return (await child.communicate())[0].decode()
+                said, _ = await child.communicate()
+                return said.decode(), child.returncode
         finally:
             if child.returncode is None:
                 child.kill()

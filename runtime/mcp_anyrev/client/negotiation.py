@@ -26,6 +26,9 @@ log = logging.getLogger("mcp_anyrev.client")
 _ROUNDS = 3
 """How often a server may name other revisions."""
 
+_TIMES = 2
+"""How often one is tried: a server may refuse a revision and name it all the same."""
+
 
 class Agreement(NamedTuple):
     """What was agreed on.
@@ -127,13 +130,12 @@ async def _without_handshake(
             if error.kind != UnsupportedVersion.kind:
                 raise
             theirs = _supported(error)
-        common = [one for one in adapters.versions if one in theirs]
-        fresh = [one for one in common if one in stateless and one not in tried]
-        if not fresh:
-            if common and common[0] not in stateless:
-                return await with_handshake(connection, AdapterSet(common), seconds)
+        left = [one for one in adapters.versions if one in theirs and tried.count(one) < _TIMES]
+        if not left:
             raise NoCommonRevision(adapters.versions, theirs)
-        version = fresh[0]
+        version = min(left, key=tried.count)  # the newest of those that were tried least
+        if version not in stateless:
+            return await with_handshake(connection, AdapterSet(left), seconds)
     raise NoCommonRevision(adapters.versions, theirs)
 
 
