@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from mcp_revisions import AdapterSet
 from snippets import ROOT, Block, blocks, commands, run_command, run_python
 
 pytestmark = pytest.mark.long
@@ -38,6 +41,18 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: str) -> None:
 def test_commands_do_what_the_page_says(block: Block) -> None:
     for command in commands(block):
         run_command(command)
+
+
+def test_the_tests_on_the_page_about_testing_run_in_every_revision(tmp_path: Path) -> None:
+    texts = [block.text for block in of("python") if block.page == "docs/testing.md"]
+    (conftest,) = [text for text in texts if text.startswith("# conftest.py\n")]
+    # What awaits outside of a function is run by the test of the page.
+    rest = [text for text in texts if text is not conftest and "\nasync with" not in f"\n{text}"]
+    (tmp_path / "conftest.py").write_text(conftest)
+    (tmp_path / "test_page.py").write_text("\n".join(rest))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:anyio", "-p", "no:cacheprovider"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert f"{len(AdapterSet.default().versions)} passed" in ran.stdout, ran.stdout
 
 
 def test_data_can_be_read() -> None:

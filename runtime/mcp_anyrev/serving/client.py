@@ -80,8 +80,6 @@ class Client:
         ValueError: the target is none, no such transport leads to it, or a revision does not exist.
     """
 
-    _connection_type = Connection
-
     def __init__(
         self,
         target: Target,
@@ -419,11 +417,14 @@ class Client:
         """A connection of a transport."""
         if self._on_wire is not None:
             transport = Tapped(transport, self._on_wire)
-        connection = self._connection_type(transport, self._answering, self._notices, self._limits, self._information)
+        connection = self._new_connection(transport)
         tools = self._tools = KnownTools(beside=transport.has_headers)
         connection.beside = tools.beside
         connection.log_level = self._level
         return connection
+
+    def _new_connection(self, transport: Transport) -> Connection:
+        return Connection(transport, self._answering, self._notices, self._limits, self._information)
 
     async def _listed(self, method: str, list_member: str) -> list[Any]:
         adapter = (await self._session.open()).adapter

@@ -1,8 +1,9 @@
 """What makes an application easy to test.
 
-Rule: what runs here is what runs in production: the same core, over the same transport.
+Rule: what runs here is what runs in production: the same core, over the same transport. Importing this imports nothing else of it; the
+names are listed once, in `__init__.pyi`.
 """
 
-from mcp_anyrev.serving.serve import serve
+from lazy_loader import attach_stub
 
-__all__ = ["serve"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
