@@ -12,9 +12,10 @@ STATELESS = [one for one in ADAPTERS.versions if one not in ADAPTERS.handshake_v
 
 
 def description(adapter: Adapter, *served: str, **capabilities: Any) -> dict[str, Any]:
-    """How a server of a revision describes itself; it serves that one if no others are named."""
+    """How a server of a revision describes itself; it serves that one if no others are named, and offers everything if nothing is."""
     server = {"name": "scripted", "version": "1"}
-    described = adapter.description_result(server, capabilities, None, served or [adapter.version])
+    everything = {"tools": {}, "resources": {"subscribe": True}, "prompts": {}, "completions": {}, "logging": {}}
+    described = adapter.description_result(server, capabilities or everything, None, served or [adapter.version])
     return adapter.encode_result(adapter.description_method, described, server)
 
 

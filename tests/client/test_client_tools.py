@@ -287,3 +287,27 @@ async def test_an_empty_cursor_is_the_end_where_it_is(adapter: Adapter) -> None:
     async with Client(heard, adapter) as client:
         await client.list_tools()
     assert heard.methods.count("tools/list") == (1 if adapter.empty_cursor_ends else 2)
+
+
+async def test_what_a_server_does_not_offer_is_not_asked_of_it(adapter: Adapter) -> None:
+    """Specification: basic/lifecycle#capability-negotiation"""
+
+    def script(message: Message) -> list[Any]:
+        if message.get("method") == adapter.description_method:
+            return [result(message, description(adapter, tools={}))]
+        return [error(message, adapter.error_codes["method_not_found"])] if "id" in message else []
+
+    heard = Scripted(script)
+    async with Client(heard, adapter) as client:
+        if adapter.insists_on_agreement:
+            assert await client.list_prompts() == []
+            for asked in (client.read_resource("mem://a"), client.complete("a", "b", prompt="p")):
+                with pytest.raises(NotOffered, match="capabilities lack"):
+                    await asked
+            assert not {"prompts/list", "resources/read", "completion/complete"} & set(heard.methods)
+        else:
+            with pytest.raises(RequestRefused):
+                await client.list_prompts()
+    async with Client(heard, adapter, sends_all=True) as client:
+        with pytest.raises(RequestRefused):
+            await client.list_prompts()

@@ -16,9 +16,10 @@ from mcp_contract import JsonObject, SessionUnknown, UnsupportedVersion
 from mcp_revisions import AdapterSet
 
 from mcp_anyrev.client.connection import Connection
-from mcp_anyrev.client.errors import CannotConnect, ClientError, ErrorAnswer, HttpRefused, NoCommonRevision
+from mcp_anyrev.client.errors import CannotConnect, ClientError, ErrorAnswer, HttpRefused, NoCommonRevision, NotOffered
 from mcp_anyrev.client.listening import SUBSCRIBE, UNSUBSCRIBE
 from mcp_anyrev.client.negotiation import Agreement, SpeaksHttpSse, agreed, described, with_handshake
+from mcp_anyrev.client.offers import missing_offer
 from mcp_anyrev.client.rounds import finished
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class ClientSession:
         seconds: for how long an answer is waited for.
         rounds: how often the server may ask before it answers a request.
         kept: results that may be used again; None where none may.
+        sends_all: is a server asked for what it does not say that it offers?
     """
 
     def __init__(
@@ -71,7 +73,9 @@ class ClientSession:
         seconds: float | None,
         rounds: int,
         kept: KeptResults | None,
+        sends_all: bool,
     ) -> None:
+        self._sends_all = sends_all
         self._kept = kept
         self._transports = transports
         self._connect = connect
@@ -127,6 +131,10 @@ class ClientSession:
                 await self._set_again()
             return self._agreement
 
+    def offers(self, method: str) -> bool:
+        """May a request be sent, after what the server has said that it offers?"""
+        return self._sends_all or missing_offer(self.agreement, method) is None
+
     async def close(self) -> None:
         """End the session, in good order."""
         connection, self._connection, self._agreement = self._connection, None, None
@@ -152,6 +160,9 @@ class ClientSession:
             keeps: may a result be used that was kept, and may this one be kept?
         """
         agreement = await self.open()
+        missing = None if self._sends_all else missing_offer(agreement, method)
+        if missing is not None:
+            raise NotOffered(f"the server does not offer {method}: its capabilities lack {missing}")
         kept = self._kept if keeps else None
         found = None if kept is None else kept.find(method, params)
         if found is not None:

@@ -69,6 +69,8 @@ class Client:
         timeout_seconds: for how long a server may say nothing, not even progress, while its answer is waited for; None for any time.
         rounds: how often a server may ask before it answers a call.
         keep_results: are results kept for as long as the server allows, and used again?
+        sends_all: is a server asked also for what it does not say that it offers? If not, that is refused without asking, and a list of it is
+            empty, on revisions that want it so.
         transport: the only way to reach the server that is tried, of those that `ways_to` gives for the target, such as `http` or `sse` for a
             URL; None for all of them.
         known: what an earlier client found out, from its `verdict`, so that it need not be found out again.
@@ -97,6 +99,7 @@ class Client:
         timeout_seconds: float | None = 60,
         rounds: int = 32,
         keep_results: bool = False,
+        sends_all: bool = False,
         transport: str | None = None,
         known: Verdict | None = None,
         on_wire: OnWire | None = None,
@@ -123,6 +126,7 @@ class Client:
             seconds=timeout_seconds,
             rounds=rounds,
             kept=KeptResults(limits.kept_bytes_of_principal) if keep_results else None,
+            sends_all=sends_all,
         )
 
     async def __aenter__(self) -> Client:
@@ -428,6 +432,8 @@ class Client:
 
     async def _listed(self, method: str, list_member: str) -> list[Any]:
         adapter = (await self._session.open()).adapter
+        if not self._session.offers(method):
+            return []
         return await listed(partial(self._session.request, keeps=True), adapter, method, list_member)
 
 

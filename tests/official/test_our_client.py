@@ -1,0 +1,89 @@
+"""Our client against the official SDK's server, on every revision that it speaks, over every transport that it has."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hosting import on_uvicorn
+from mcp_anyrev import Client, NotOffered, RequestRefused
+from mcp_revisions import AdapterSet
+from mcp_revisions.protocol import Adapter
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*logging.*")  # it warns its users of what is deprecated
+
+
+@contextlib.asynccontextmanager
+async def over_http(**options: Any) -> AsyncIterator[dict[str, Any]]:
+    from official_server import server
+
+    async with on_uvicorn(server.streamable_http_app()) as url:
+        yield {"target": f"{url}/mcp", "transport": "http", **options}
+
+
+@contextlib.asynccontextmanager
+async def over_http_sse(**options: Any) -> AsyncIterator[dict[str, Any]]:
+    from official_server import server
+
+    async with on_uvicorn(server.sse_app()) as url:
+        yield {"target": f"{url}/sse", "transport": "sse", **options}
+
+
+TRANSPORTS = {"http": over_http, "http_sse": over_http_sse}
+EACH = [
+    (version, transport)
+    for version, adapter in AdapterSet.default().by_version.items()
+    for transport in TRANSPORTS
+    if transport != "http_sse" or adapter.served_on_http_sse
+]
+
+
+@pytest.mark.parametrize(("revision", "transport"), EACH)
+async def test_everything_that_it_has_is_there(revision: str, transport: str) -> None:
+    from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
+
+    if revision not in SUPPORTED_PROTOCOL_VERSIONS:
+        pytest.skip("it does not speak the revision")
+    adapter = AdapterSet.default().by_version[revision]
+    logs: list[Any] = []
+    options = {"on_ask": lambda asked: {"name": "Ada"}, "on_log": lambda params: logs.append(params.data)}
+    async with TRANSPORTS[transport](**options) as target, Client(adapter=adapter, **target) as client:
+        await client.initialize()
+        assert client.server is not None
+        assert (client.revision, client.server.name, client.instructions) == (
+            revision,
+            "counterpart",
+            "Ask for anything.",
+        )
+        assert {tool.name for tool in await client.list_tools()} == {"add", "fail", "steps", "noisy", "name"}
+        assert [one.uri for one in await client.list_resources()] == ["mem://a"]
+        assert [one.name for one in await client.list_prompts()] == ["greet"]
+        total = await client.call_tool("add", {"a": 1, "b": 2})
+        assert '"total"' in total.text
+        assert (await client.call_tool("fail")).is_error
+        assert (await client.read_resource("mem://a")).contents[0].text == "A"  # type: ignore[union-attr]
+        assert (await client.get_prompt("greet", {"who": "Ada"})).messages[0].content.text == "Hello Ada"  # type: ignore[union-attr]
+        steps: list[float] = []
+        await client.call_tool("steps", on_progress=lambda params: steps.append(params.progress))
+        with contextlib.suppress(NotOffered, RequestRefused):  # it logs in a session without being told how much
+            await client.set_log_level("debug")
+        await client.call_tool("noisy")
+        if not adapter.asks_in_arguments:  # it has no way to ask there
+            assert (await client.call_tool("name")).text == "Ada"
+        while len(steps) < 3 or not logs:  # noqa: ASYNC110  # callbacks note what they get
+            await asyncio.sleep(0.001)
+        assert steps == [1, 2, 3]
+        assert logs == ["loud"]
+
+
+async def test_what_it_speaks_is_found_out(adapter: Adapter) -> None:
+    """Its newest revision, without being told."""
+    async with over_http() as target, Client(**target) as client:
+        await client.initialize()
+        assert client.revision == AdapterSet.default().versions[0]
+    async with over_http_sse() as target, Client(**{**target, "transport": None}) as client:
+        await client.initialize()
+        assert client.verdict.transport == "sse"
