@@ -156,6 +156,9 @@ class Settings:
         session_ttl_seconds: how long an unused session is kept.
         head_delay_seconds: how long a reply waits to see whether it is a single answer, before it becomes a stream.
         keep_alive_seconds: after how much silence a stream carries a comment.
+        ping_seconds: after how much silence on a stream of a session its client is asked by a ping, where the revision has that, whether it
+            is still there; None for never.
+        ping_timeout_seconds: how long it may take to answer one; after that the stream is ended.
         retry_seconds: after how long a client comes back to a stream that ended early, where the revision lets a server say so.
         kept_seconds: how long a stream can be taken up again after its last event.
         shutdown_seconds: how long calls may go on once the server has been told to stop.
@@ -186,6 +189,8 @@ class Settings:
     session_ttl_seconds: Seconds = 3600
     head_delay_seconds: Delay = 2
     keep_alive_seconds: Seconds = 15
+    ping_seconds: Seconds | None = 60
+    ping_timeout_seconds: Seconds = 30
     retry_seconds: Delay = 1
     kept_seconds: Seconds = 300
     shutdown_seconds: Delay = 2

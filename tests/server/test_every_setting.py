@@ -57,6 +57,8 @@ SHOWN_BY = {
     "state_ttl_seconds": "test_asking_by_rounds.test_expired_state_is_refused",
     "session_ttl_seconds": "test_sessions.test_an_unused_session_ends_and_a_used_one_does_not",
     "head_delay_seconds": "test_tools.test_a_slow_tool_becomes_a_stream_and_a_quick_one_does_not",
+    "ping_seconds": "test_pings.test_a_client_that_does_not_answer_loses_its_stream",
+    "ping_timeout_seconds": "test_pings.test_a_client_that_does_not_answer_loses_its_stream",
     "keep_alive_seconds": "test_session_streams.test_silence_is_broken_by_comments",
     "retry_seconds": "test_resumption.test_a_stream_opens_with_an_event_without_data_only_where_it_may_be_polled",
     "kept_seconds": "test_every_setting.test_a_stream_is_kept_for_so_long",

@@ -451,3 +451,21 @@ async def test_a_server_that_stops_answers_what_goes_on_and_ends_the_stream(bind
         await server.aclose()
         assert await calling == "slept"
         await client.reading
+
+
+async def test_a_quiet_connection_is_pinged_and_ends_without_an_answer(
+    session_adapter: Adapter, binding: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Citation: basic/utilities/ping#behavior-requirements. Before its handshake nobody is asked."""
+    settings = Settings(ping_seconds=0.05, ping_timeout_seconds=0.2)
+    async with serving(registry(), settings, binding) as url, SseClient(url, session_adapter) as client:
+        client.answers = {"ping": {}}
+        await asyncio.sleep(0.15)
+        assert client.sent("ping") == []
+        await client.shake_hands()
+        await asyncio.sleep(0.3)
+        assert len(client.sent("ping")) >= 2 and not client.reading.done()
+        client.answers = {}
+        async with asyncio.timeout(3):
+            await client.reading
+    assert "has not answered a ping" in caplog.text

@@ -25,6 +25,7 @@ from mcp_anyrev.conversation.conversation import refusal
 from mcp_anyrev.events import named_event
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.front import Front
+from mcp_anyrev.http.pings import pinging
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.http.responses import OK, STREAM_HEADERS
 from mcp_anyrev.http.resumption import Streams
@@ -168,7 +169,8 @@ class HttpSse:
                 await request.open(OK, {**STREAM_HEADERS, **first.stream_headers})
                 where = f"{address}{session.name}".encode()
                 await request.write(named_event(first.http_sse_endpoint_event, where))
-                await reader.read_out("", core.settings.keep_alive_seconds)
+                async with pinging(core, told, stream, reader):
+                    await reader.read_out("", core.settings.keep_alive_seconds)
             except ConnectionError:
                 pass
             finally:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from mcp_anyrev.http.pings import pinging
 from mcp_anyrev.http.responses import OK, STREAM_HEADERS
 from mcp_anyrev.http.streams import named, unnumbered
 from mcp_anyrev.server.audience import SessionStream
@@ -38,6 +39,7 @@ class SessionStreams:
     def __init__(self, core: Core, streams: Streams) -> None:
         settings = core.settings
         self._audience = core.audience
+        self._core = core
         self._quota = core.quota
         self._streams = streams
         self._most = settings.limits.streams_of_session
@@ -87,7 +89,8 @@ class SessionStreams:
                 await request.open(OK, {**STREAM_HEADERS, **adapter.stream_headers})
                 if opening is not None:
                     await request.write(its.numbered(opening))
-                await reader.read_out(after, self._silence)
+                async with pinging(self._core, told, stream, reader):
+                    await reader.read_out(after, self._silence)
             except ConnectionError:
                 pass
             finally:

@@ -295,6 +295,7 @@ class Reader:
         "gone",
         "token",
         "topic",
+        "written_at",
     )
 
     def __init__(self, streams: Streams, topic: Key, request: HttpRequest, written: Callable[[Message], bytes]) -> None:
@@ -304,6 +305,8 @@ class Reader:
         """May somebody write on it on another worker?"""
         self.gone = False
         """Is the client there no longer?"""
+        self.written_at = asyncio.get_running_loop().time()
+        """When the last message was written, by the clock of the event loop."""
         self._streams = streams
         self._request = request
         self._written = written
@@ -364,6 +367,7 @@ class Reader:
                 if message.body == _END:
                     return True
                 await self._request.write(self._written(message))
+                self.written_at = asyncio.get_running_loop().time()
                 unsaid += not self._streams.was_read(self.topic, message.position)
             if unsaid >= self._streams.often and reading.messages:
                 unsaid = 0
