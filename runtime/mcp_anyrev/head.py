@@ -20,7 +20,7 @@ class Head:
         path: the path of the address, as the transport routed it, without escapes.
         query: what follows the `?` of the address, as it was sent; empty where there is nothing.
         headers: the header fields. Names are looked up without regard to case; the values of a repeated field stand one after the
-            other, joined by a comma, as HTTP has it. Any mapping is taken; what is kept cannot be changed.
+            other, joined by a comma, as HTTP has it. They are text: bytes that are none in UTF-8 are refused before anybody sees them. Any mapping is taken; what is kept cannot be changed.
         peer: the network address that the request came from, as the server sees it: behind a proxy that of the proxy, unless the server
             was told to trust it. None where there is none, as on a socket of the file system.
         root: what the path begins with since the application is mounted there; empty where it is not.

@@ -1,7 +1,7 @@
 """What every request passes, whatever address it is for: who may come in, from where, and who it is.
 
-Rule: first the names in `Host` and `Origin`, then who it is, all on the head alone; nothing else is looked at before, and no body is
-waited for. A page of an origin that is let in can read every answer, also a refusal.
+Rule: first whether all of it is text, then the names in `Host` and `Origin`, then who it is, all on the head alone; nothing else is looked
+at before, and no body is waited for. A page of an origin that is let in can read every answer, also a refusal.
 Specification: basic/transports/streamable-http#security-endpoint
 """
 
@@ -12,7 +12,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from mcp_contract import InternalError, MethodNotAllowed, ProtocolError, Unauthorized, Unavailable
+from mcp_contract import HeaderMismatch, InternalError, MethodNotAllowed, ProtocolError, Unauthorized, Unavailable
+from mcp_contract.wording import cut
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.conversation import refusal
@@ -64,6 +65,9 @@ class Front:
         try:
             if not self._core.running:
                 raise Unavailable("this server does not run now")
+            for name, value in head.headers.items():
+                if not value.isascii() and value != cut(value, len(value)):
+                    raise HeaderMismatch(f"the header {cut(name)!r} cannot be read: it is no text in UTF-8")
             self._names.check(head.headers)
             origin = head.headers.get("origin")
             if origin is not None:

@@ -65,7 +65,7 @@ class Request:
     def __init__(self, scope: Scope, receive: Receive, send: Send, bodies: Bodies) -> None:
         fields: CIMultiDict[str] = CIMultiDict()
         for name, value in scope["headers"]:
-            fields.add(name.decode("latin-1"), value.decode("latin-1"))
+            fields.add(name.decode("latin-1"), value.decode(errors="surrogateescape"))
         path, root = scope.get("path", "/"), scope.get("root_path", "")
         if root and not path.startswith(root):  # some servers leave out of the path where the application is mounted
             path = root + path
