@@ -265,6 +265,11 @@ class Adapter(Protocol):
         """What must the `_meta` of a request hold?"""
         ...
 
+    ignored_params: ClassVar[tuple[str, ...]]
+    """Which members of the params of a request are ignored, whatever they hold, by a server that does not declare
+    what they ask for?
+    """
+
     deprecated: ClassVar[Mapping[str, str]]
     """Which parts are deprecated, and what is to be used instead?"""
 

@@ -255,3 +255,17 @@ async def test_wrong_arguments_are_told_as_the_revision_says(adapter: Adapter, m
                 assert reply.result["isError"] is True
             else:
                 assert reply.error["code"] == adapter.error_codes["invalid_params"]
+
+
+@pytest.mark.parametrize("task", [{}, {"ttl": 5}, {"ttl": "long"}, "garbage", None, 5, []])
+async def test_metadata_of_a_task_is_ignored_where_no_tasks_are_declared(adapter: Adapter, task: Any) -> None:
+    """Citation: basic/utilities/tasks#task-support-and-handling; elsewhere nobody knows the member."""
+    made = Registry("r", "1.0")
+
+    @made.tool
+    async def plain() -> str:
+        return "fine"
+
+    async with serving(made) as url, RawClient(url, adapter) as client:
+        reply = await client.call("tools/call", {"name": "plain", "task": task})
+        assert reply.text == "fine"

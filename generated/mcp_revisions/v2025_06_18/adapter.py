@@ -581,6 +581,13 @@ class Adapter:
         """
         return
 
+    ignored_params: ClassVar[tuple[str, ...]] = ()
+    """Which members of the params of a request are ignored, whatever they hold, by a server that does not declare
+    what they ask for?
+
+    policy: project: what the schema does not define is let through and read by nobody.
+    """
+
     deprecated: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "http_sse": "Streamable HTTP",

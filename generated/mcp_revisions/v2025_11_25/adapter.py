@@ -586,6 +586,13 @@ class Adapter:
         """
         return
 
+    ignored_params: ClassVar[tuple[str, ...]] = ("task",)
+    """Which members of the params of a request are ignored, whatever they hold, by a server that does not declare
+    what they ask for?
+
+    page: basic/utilities/tasks#task-support-and-handling
+    """
+
     deprecated: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "http_sse": "Streamable HTTP",

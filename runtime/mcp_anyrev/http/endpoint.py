@@ -71,6 +71,8 @@ class Endpoint:
             return await self._unreadable(request.head, principal, error)
         in_batch = isinstance(payload, list)
         try:
+            if request.fault is not None:
+                raise request.fault
             name, session = await self._session(headers, principal)
         except ProtocolError as error:  # whatever its revision is, the id can be read
             adapter = core.adapters.select(payload, headers, None).adapter

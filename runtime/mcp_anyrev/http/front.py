@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mcp_anyrev.server")
 
+_OWN_HEADERS = "mcp-"
+"""What says something of the message begins so; nobody reads it before the message, whose id a refusal has to name."""
+
 Answering = Callable[[HttpRequest, Principal | None], Awaitable[HttpResponse | None]]
 """From a request, and who sent it, to the answer; it refuses what it was too early to know more of with a `ProtocolError`."""
 
@@ -67,7 +70,9 @@ class Front:
                 raise Unavailable("this server does not run now")
             for name, value in head.headers.items():
                 if not value.isascii() and value != cut(value, len(value)):
-                    raise HeaderMismatch(f"the header {cut(name)!r} cannot be read: it is no text in UTF-8")
+                    request.fault = HeaderMismatch(f"the header {cut(name)!r} cannot be read: it is no text in UTF-8")
+                    if head.method != "POST" or not name.lower().startswith(_OWN_HEADERS):
+                        raise request.fault
             self._names.check(head.headers)
             origin = head.headers.get("origin")
             if origin is not None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
+from mcp_contract import ProtocolError
+
 from mcp_anyrev.head import Head
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -35,11 +37,13 @@ class HttpRequest(Protocol):
     Attributes:
         head: its head.
         more: header fields that go out with whatever answers it.
+        fault: what is wrong with its head, where that is to be told with the id of the message that it brings.
         opened: has the head of an answer been sent that comes bit by bit?
     """
 
     head: Head
     more: Mapping[str, str]
+    fault: ProtocolError | None
 
     @property
     def opened(self) -> bool: ...

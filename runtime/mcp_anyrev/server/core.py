@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from mcp_contract import Declaration, InvalidParams, InvalidRequest, JsonObject, MethodNotFound
+from mcp_contract import Declaration, InvalidParams, InvalidRequest, JsonObject, MethodNotFound, without
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 
@@ -158,6 +158,10 @@ class Core:
         conversation, method = request.conversation, request.method
         adapter, session = conversation.adapter, conversation.session
         offer = self.offer(adapter)
+        for name in adapter.ignored_params:
+            if name in request.params:
+                request.params = without(request.params, name)
+                request.message = {**request.message, "params": request.params}
         answer = offer.methods.get(method)
         if answer is None or method not in adapter.client_requests:
             adapter.check_meta(request.message)

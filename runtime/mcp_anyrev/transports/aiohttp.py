@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import HttpVersion11, web
 from aiohttp.http_exceptions import ContentEncodingError
+from mcp_contract import ProtocolError
 
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.request import NO_HEADERS, HttpRequest, HttpResponse
@@ -48,7 +49,7 @@ class Request:
             as they are.
     """
 
-    __slots__ = ("_bodies", "_decodes", "_departures", "_request", "head", "more", "response")
+    __slots__ = ("_bodies", "_decodes", "_departures", "_request", "fault", "head", "more", "response")
 
     def __init__(
         self, request: web.BaseRequest, bodies: Bodies, departures: Departures, path: str | None = None
@@ -57,6 +58,7 @@ class Request:
         root = "" if path is None else request.path.removesuffix(path)
         self.head = Head(request.method, request.path, query, request.headers, request.remote, root)
         self.more = NO_HEADERS
+        self.fault: ProtocolError | None = None
         self.response: web.StreamResponse | None = None
         self._request = request
         self._bodies = bodies

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Mutable
 from http import HTTPStatus
 from typing import Any
 
+from mcp_contract import ProtocolError
 from multidict import CIMultiDict
 
 from mcp_anyrev.conversation.at_once import Resumed
@@ -60,7 +61,7 @@ class Request:
         bodies: those that are arriving, of the server.
     """
 
-    __slots__ = ("_bodies", "_open", "_receive", "head", "more", "opened", "send")
+    __slots__ = ("_bodies", "_open", "_receive", "fault", "head", "more", "opened", "send")
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, bodies: Bodies) -> None:
         fields: CIMultiDict[str] = CIMultiDict()
@@ -74,6 +75,7 @@ class Request:
         peer = None if client is None else client[0]
         self.head = Head(scope["method"], path, query.decode("latin-1"), fields, peer, root.rstrip("/"))
         self.more = NO_HEADERS
+        self.fault: ProtocolError | None = None
         self.send = send
         self._receive = receive
         self._bodies = bodies
