@@ -87,3 +87,14 @@ async def test_what_it_speaks_is_found_out(adapter: Adapter) -> None:
     async with over_http_sse() as target, Client(**{**target, "transport": None}) as client:
         await client.initialize()
         assert client.verdict.transport == "sse"
+
+
+async def test_it_is_called_where_it_keeps_no_sessions_and_answers_in_json(adapter: Adapter) -> None:
+    from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
+    from official_server import server
+
+    if adapter.version not in SUPPORTED_PROTOCOL_VERSIONS:
+        pytest.skip("it does not speak the revision")
+    application = server.streamable_http_app(json_response=True, stateless_http=True)
+    async with on_uvicorn(application) as url, Client(f"{url}/mcp", adapter) as client:
+        assert '"total"' in (await client.call_tool("add", {"a": 1, "b": 2})).text
