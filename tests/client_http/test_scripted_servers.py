@@ -420,6 +420,17 @@ async def test_what_is_given_up_before_it_is_sent_is_not_sent() -> None:
         assert len(server.received) == 1
 
 
+async def test_what_was_sent_before_closing_arrives() -> None:
+    async def script(received: Received, reply: Reply) -> None:
+        await asyncio.sleep(0.05)
+        await reply.body(WITH_SESSION.accepted_status, {}, b"")
+
+    async with connected(script, WITH_SESSION) as (client, server):
+        client.tell("notifications/roots/list_changed")
+        client.tell("notifications/roots/list_changed")
+    assert len(server.received) == 2
+
+
 async def test_closing_does_not_wait_for_a_server_that_does_not_answer_that() -> None:
     async def script(received: Received, reply: Reply) -> None:
         if received.method == "POST" and "id" in received.message:

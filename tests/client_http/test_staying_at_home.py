@@ -17,7 +17,7 @@ from mcp_anyrev import Limits
 from mcp_anyrev.client.errors import CannotConnect, HttpRefused, WrongAnswer
 from mcp_anyrev.http.client.exchange import Answer, Request
 from mcp_anyrev.http.client.options import HttpOptions
-from mcp_anyrev.http.client.requester import Requester
+from mcp_anyrev.http.client.requester import Requester, same_origin
 from mcp_anyrev.transports.aiohttp_client import streamable_http
 from mcp_revisions import AdapterSet
 from receiving import Receiving
@@ -141,6 +141,20 @@ async def test_a_redirect_from_https_to_http_is_never_followed() -> None:
     async with requester.send("POST", {}) as answer:
         assert answer.status_code == 307
     assert [str(one.url) for one in connector.sent] == ["https://example.com/mcp"]
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("http://EXAMPLE.com:80/x?y", True),
+        ("https://example.com/", False),
+        ("http://example.com:81/", False),
+        ("http://example.com.:80/", False),
+        ("http://sub.example.com/", False),
+    ],
+)
+def test_an_origin_is_scheme_host_and_port_whether_said_or_not(other: str, same: bool) -> None:
+    assert same_origin(URL("http://example.com/mcp"), URL(other)) == same
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "http://", "nothing", "http://u:p@x/", "http://u@x/", "file:///x", ""])

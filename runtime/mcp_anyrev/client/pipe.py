@@ -13,21 +13,18 @@ from typing import TYPE_CHECKING
 from mcp_contract import Json, JsonObject
 
 from mcp_anyrev.client.errors import CannotConnect
-from mcp_anyrev.conversation.amounts import Amount
-from mcp_anyrev.conversation.outbox import Queue
+from mcp_anyrev.client.queued import QueuedTransport
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
     from mcp_anyrev.client.transport import Receiver
-    from mcp_anyrev.conversation.outbox import Lost
     from mcp_anyrev.settings import Limits
 
-_LOOK_SECONDS = 60.0
 _LAST_SECONDS = 1.0
 
 
-class PipeTransport:
+class PipeTransport(QueuedTransport):
     """The client's end of one; see `Transport`.
 
     Args:
@@ -37,9 +34,7 @@ class PipeTransport:
     has_headers = False
 
     def __init__(self, limits: Limits) -> None:
-        self.failure: Exception | None = None
-        self._limits = limits
-        self._queue = Queue(limits, Amount(limits.queue_bytes_of_all))
+        super().__init__(limits)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def open(self, receiver: Receiver) -> None:
@@ -73,25 +68,6 @@ class PipeTransport:
             await asyncio.gather(*tasks, return_exceptions=True)
         self._fail(CannotConnect("the connection was closed on this side"))
 
-    def send(self, message: bytes, same: str | None = None) -> None:
-        """See `Outbox.send`."""
-        self._queue.send(message, same)
-
-    async def room(self) -> bool:
-        """See `Outbox.room`."""
-        return await self._queue.room()
-
-    def watch(self, lost: Lost) -> None:
-        """See `Outbox.watch`."""
-        self._queue.watch(lost)
-
-    def unwatch(self, lost: Lost) -> None:
-        """See `Outbox.unwatch`."""
-        self._queue.unwatch(lost)
-
-    def release(self, retry: int) -> None:
-        """See `Outbox.release`: there is no stream to take up again."""
-
     async def _connect(self) -> None:
         """Have somebody at the other end.
 
@@ -104,14 +80,6 @@ class PipeTransport:
         """Let the other end go, in good order."""
         raise NotImplementedError
 
-    async def _write(self, frame: bytes) -> None:
-        """Bring a frame to the other end, once that has room.
-
-        Raises:
-            CannotConnect: there is nobody any longer.
-        """
-        raise NotImplementedError
-
     async def _read(self) -> bytes:
         """The next frame.
 
@@ -120,24 +88,9 @@ class PipeTransport:
         """
         raise NotImplementedError
 
-    async def _sending(self) -> None:
-        try:
-            while self._queue or not (self._queue.closed or self._queue.ended):
-                await self._queue.wait(_LOOK_SECONDS)
-                while self._queue:
-                    await self._write(self._queue.take())
-        except CannotConnect as reason:
-            self._fail(reason)
-
     async def _receiving(self, receiver: Receiver) -> None:
         try:
             while True:
                 await receiver.take_frame(await self._read())
         except CannotConnect as reason:
             self._fail(reason)
-
-    def _fail(self, reason: Exception) -> None:
-        if self.failure is None:
-            self.failure = reason
-        if not self._queue.closed:
-            self._queue.close()

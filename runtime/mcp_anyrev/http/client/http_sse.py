@@ -18,7 +18,7 @@ from mcp_anyrev.client.errors import CannotConnect, WrongAnswer
 from mcp_anyrev.http.client.event_reader import EventReader
 from mcp_anyrev.http.client.exchange import EVENTS
 from mcp_anyrev.http.client.refusals import named, refusal, succeeded
-from mcp_anyrev.http.client.requester import address
+from mcp_anyrev.http.client.requester import address, same_origin
 from mcp_anyrev.http.client.transport import HttpTransport
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class HttpSseTransport(HttpTransport):
             endpoint = address(str(answer.url.join(URL(told))))
         except ValueError:
             raise WrongAnswer(f"{told[:_SHOWN]!r} is no address to post to") from None
-        if endpoint.origin() != answer.url.origin():
+        if not same_origin(endpoint, answer.url):
             raise WrongAnswer(
                 f"the address to post to, {told[:_SHOWN]!r}, is on another origin, so nothing is sent there"
             )

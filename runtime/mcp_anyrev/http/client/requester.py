@@ -80,7 +80,7 @@ class Requester:
         """
         to = self.url if url is None else url
         request = Request(method, to, CIMultiDict(), content, public)
-        at_home = to.origin() == self.url.origin()
+        at_home = same_origin(to, self.url)
         for headers in (self._options.headers, secret) if at_home else ():
             request.headers.update(headers)
         request.headers.update(public)
@@ -89,7 +89,7 @@ class Requester:
             for _ in range(_MOST_STEPS):
                 async with self._followed(_as_request(sent)) as answer:
                     try:
-                        if answer.url.origin() != request.url.origin() and sent is request:
+                        if sent is request and not same_origin(answer.url, request.url):
                             await flow.aclose()  # what another origin says is nothing to authorise by
                         sent = await flow.asend(answer)
                     except StopAsyncIteration:
@@ -135,6 +135,11 @@ def address(url: str) -> URL:
     return found.with_fragment(None)
 
 
+def same_origin(one: URL, other: URL) -> bool:
+    """Are two addresses of the same scheme, host and port, whether that is said or not?"""
+    return (one.scheme, one.raw_host, one.port) == (other.scheme, other.raw_host, other.port)
+
+
 def _redirected(request: Request, answer: Answer) -> Request | None:
     """The request as it is to be sent again; None where the answer is one."""
     status = answer.status_code
@@ -146,7 +151,7 @@ def _redirected(request: Request, answer: Answer) -> Request | None:
         return None
     if request.url.scheme == "https" and to.scheme != "https":
         return None
-    if to.origin() == request.url.origin():
+    if same_origin(to, request.url):
         return Request(request.method, to, request.headers, request.content, request.public)
     if request.public is None:
         return None

@@ -18,8 +18,7 @@ from mcp_contract.wording import cut
 from pydantic_core import from_json
 
 from mcp_anyrev.client.errors import CannotConnect, ClientError
-from mcp_anyrev.conversation.amounts import Amount
-from mcp_anyrev.conversation.outbox import Queue
+from mcp_anyrev.client.queued import QueuedTransport
 from mcp_anyrev.http.client.exchange import EVENTS, JSON
 from mcp_anyrev.http.client.refusals import refusal, succeeded
 from mcp_anyrev.http.request import NO_HEADERS
@@ -29,22 +28,20 @@ if TYPE_CHECKING:
     from yarl import URL
 
     from mcp_anyrev.client.transport import Receiver
-    from mcp_anyrev.conversation.outbox import Lost
     from mcp_anyrev.http.client.exchange import Answer
     from mcp_anyrev.http.client.requester import Requester
     from mcp_anyrev.settings import Limits
 
 log = logging.getLogger("mcp_anyrev.client")
 
-_LOOK_SECONDS = 60.0
 _TAKEN_SECONDS = 10.0
 """How long it may take until a message is taken that nobody answers."""
 
-_CLOSE_SECONDS = 0.5
+_CLOSE_SECONDS = 0.4
 """How long each step of closing may take."""
 
 
-class HttpTransport:
+class HttpTransport(QueuedTransport):
     """The client's end of a server that messages are posted to; see `Transport`.
 
     Args:
@@ -53,13 +50,12 @@ class HttpTransport:
     """
 
     def __init__(self, requester: Requester, limits: Limits) -> None:
-        self.failure: Exception | None = None
+        super().__init__(limits)
         self._requester = requester
-        self._limits = limits
-        self._queue = Queue(limits, Amount(limits.queue_bytes_of_all))
         self._spoken: Adapter | None = None
         self._beside: Callable[[JsonObject], Mapping[str, str]] = _nothing
         self._takes: Receiver | None = None
+        self._sender: asyncio.Task[None] | None = None
         self._closed = False
         self._requests: dict[Json, asyncio.Task[None]] = {}
         self._working: set[asyncio.Task[None]] = set()
@@ -67,7 +63,7 @@ class HttpTransport:
     async def open(self, receiver: Receiver) -> None:
         """See `Transport.open`."""
         self._takes = receiver
-        self._begin(self._sending())
+        self._sender = self._begin(self._sending())
 
     def speak(self, adapter: Adapter, beside: Callable[[JsonObject], Mapping[str, str]]) -> None:
         """See `Transport.speak`."""
@@ -92,6 +88,9 @@ class HttpTransport:
         """See `Transport.close`."""
         if not self._closed:
             self._closed = True
+            if self._sender is not None:
+                self._queue.end(None)
+                await asyncio.wait((self._sender,), timeout=_CLOSE_SECONDS)  # what was sent before is to arrive
             for task in self._working:
                 task.cancel()
             if self._working:
@@ -99,25 +98,6 @@ class HttpTransport:
             await self._within(self._take_leave())
             await self._within(self._requester.close())
         self._fail(CannotConnect("the connection was closed on this side"))
-
-    def send(self, message: bytes, same: str | None = None) -> None:
-        """See `Outbox.send`."""
-        self._queue.send(message, same)
-
-    async def room(self) -> bool:
-        """See `Outbox.room`."""
-        return await self._queue.room()
-
-    def watch(self, lost: Lost) -> None:
-        """See `Outbox.watch`."""
-        self._queue.watch(lost)
-
-    def unwatch(self, lost: Lost) -> None:
-        """See `Outbox.unwatch`."""
-        self._queue.unwatch(lost)
-
-    def release(self, retry: int) -> None:
-        """See `Outbox.release`: there is no stream to take up again."""
 
     @property
     def _adapter(self) -> Adapter:
@@ -173,17 +153,12 @@ class HttpTransport:
         """What the revision says beside a message, or none: for any origin, and for the server's own alone."""
         return self._adapter.request_headers(message, None), NO_HEADERS
 
-    async def _sending(self) -> None:
-        queue = self._queue
-        while not queue.closed:
-            await queue.wait(_LOOK_SECONDS)
-            while queue:
-                frame = queue.take()
-                message = from_json(frame)
-                if "method" in message and "id" in message:
-                    self._begin_request(frame, message)
-                else:
-                    await self._telling(frame, message)
+    async def _write(self, frame: bytes) -> None:
+        message = from_json(frame)
+        if "method" in message and "id" in message:
+            self._begin_request(frame, message)
+        else:
+            await self._telling(frame, message)
 
     def _begin_request(self, frame: bytes, message: JsonObject) -> None:
         identifier = message["id"]
@@ -224,12 +199,6 @@ class HttpTransport:
                 await step
         except (ClientError, TimeoutError) as error:
             log.debug("the connection was not closed in good order: %s", error)
-
-    def _fail(self, reason: Exception) -> None:
-        if self.failure is None:
-            self.failure = reason
-        if not self._queue.closed:
-            self._queue.close()
 
 
 def _nothing(message: JsonObject) -> Mapping[str, str]:
