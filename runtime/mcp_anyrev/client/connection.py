@@ -40,6 +40,7 @@ from mcp_anyrev.client.errors import (
     WrongAnswer,
 )
 from mcp_anyrev.client.notices import MESSAGE, PROGRESS
+from mcp_anyrev.client.patience import Patience
 from mcp_anyrev.conversation.conversation import CANCELLED, Undeliverable, messages_of
 from mcp_anyrev.conversation.in_flight import InFlight
 from mcp_anyrev.conversation.outcomes import Outcome, Result
@@ -95,7 +96,8 @@ class Connection:
         self._information = information
         self._limits = limits
         self._notices = notices
-        self._progress: dict[Json, tuple[asyncio.Timeout, float | None, OnProgress | None]] = {}
+        self._patience = Patience()
+        self._progress: dict[Json, OnProgress | None] = {}
         self._working: set[asyncio.Task[None]] = set()
 
     @property
@@ -147,7 +149,7 @@ class Connection:
         Args:
             method: its method.
             params: its params in canonical form; what belongs to the revision is added.
-            seconds: for how long nothing may come, not even progress; None for any time.
+            seconds: for how long nothing may come, not even progress, unless the server waits for this side; None for any time.
             on_progress: takes its progress.
             identifier: its id, from `new_identifier`; None for a new one.
 
@@ -162,9 +164,9 @@ class Connection:
         message = self._message(conversation.adapter, identifier, method, params, on_progress)
         await self.transport.room()
         try:
-            async with asyncio.timeout(seconds) as bound:
+            async with self._patience.lasting(identifier, seconds):
                 if on_progress is not None or self._notices.wants_progress:
-                    self._progress[identifier] = bound, seconds, on_progress
+                    self._progress[identifier] = on_progress
                 response = await conversation.request(message, self._longest(seconds), _as_it_is)
         except TimeoutError:
             raise NoAnswer(f"{method}: no answer within {seconds:g} seconds") from None
@@ -242,7 +244,8 @@ class Connection:
         if not self.answering.answers(method):
             raise MethodNotFound(f"this client does not answer {method!r}")
         try:
-            return Result(await self.answering.answer(method, request.params))
+            with self._patience.owing():
+                return Result(await self.answering.answer(method, request.params))
         except ValidationError:
             raise InvalidParams(f"{method}: this is no such question") from None
         except Exception as error:
@@ -261,9 +264,8 @@ class Connection:
             token = params.get(_TOKEN)
             if not is_identifier(token) or token not in self._progress:
                 return  # of nothing that goes on
-            bound, seconds, on_progress = self._progress[token]
-            if seconds is not None and not bound.expired():
-                bound.reschedule(asyncio.get_running_loop().time() + seconds)
+            on_progress = self._progress[token]
+            self._patience.renew(token)
         elif method != MESSAGE and method not in conversation.adapter.server_notifications:
             log.debug("the server sent a notification that the revision does not have: %s", cut(method))
         self._notices.tell(method, params, on_progress)
