@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -32,17 +32,8 @@ _MIME_TYPE = re.compile(
 )
 
 
-ANY_MESSAGE = "any message"
-"""Where a key of `_meta` may stand that the protocol defines and an application may set, as `Adapter.meta_keys` says it."""
-
-
 class MetaKeys(Protocol):
     """What an adapter says of keys of `_meta`."""
-
-    @property
-    def meta_keys(self) -> Mapping[str, str]:
-        """The keys that the revision defines, and where they stand."""
-        ...
 
     @property
     def meta_keys_have_form(self) -> bool:
@@ -179,7 +170,7 @@ def _check_meta(part: JsonObject, keys: MetaKeys | None) -> None:
     for key in meta:
         if keys is None or keys.meta_keys_have_form:
             check_meta_key(key)
-        if keys is not None and (keys.reserved_meta_key(key) or keys.meta_keys.get(key, ANY_MESSAGE) != ANY_MESSAGE):
+        if keys is not None and keys.reserved_meta_key(key):
             raise ValueError(f"the key {cut(key)!r} of the meta is reserved for the protocol")
 
 

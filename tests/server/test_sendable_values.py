@@ -49,7 +49,6 @@ RESERVED = (
     "mcp.dev/x",
     "a.b.mcp.c/x",
 )
-DEFINED = ("progressToken", "traceparent")
 
 
 def declare(made: Registry, how: str, **options: Any) -> None:
@@ -66,7 +65,7 @@ def declare(made: Registry, how: str, **options: Any) -> None:
 HOW = ("tool", "prompt", "resource")
 
 
-@pytest.mark.parametrize("key", [*MALFORMED, *RESERVED, *DEFINED])
+@pytest.mark.parametrize("key", [*MALFORMED, *RESERVED])
 @pytest.mark.parametrize("how", HOW)
 def test_a_key_of_declared_meta_is_well_formed_and_free(how: str, key: str) -> None:
     with pytest.raises(RegistrationError, match="of the meta is"):
@@ -279,14 +278,8 @@ async def test_contents_of_resources_are_looked_at(adapter: Adapter, value: Any)
         assert reply.error["code"] == adapter.error_codes["internal_error"]
 
 
-def is_free(adapter: Adapter, key: str) -> bool:
-    if key in RESERVED:
-        return not adapter.reserved_meta_key(key)
-    return key != "progressToken" and (key not in MALFORMED or not adapter.meta_keys_have_form)
-
-
 async def test_a_key_of_given_meta_is_refused_where_the_revision_says_so(adapter: Adapter) -> None:
-    made, keys = Registry("r", "1"), [*MALFORMED, *RESERVED, *WELL_FORMED, *DEFINED]
+    made, keys = Registry("r", "1"), [*MALFORMED, *RESERVED, *WELL_FORMED]
 
     def declare_all(place: int, key: str) -> None:
         made.tool(name=f"block{place}")(lambda: canonical.TextContent(type="text", text="t", _meta={key: 1}))
@@ -298,7 +291,9 @@ async def test_a_key_of_given_meta_is_refused_where_the_revision_says_so(adapter
         declare_all(place, key)
     async with serving(made) as url, RawClient(url, adapter) as client:
         for place, key in enumerate(keys):
-            free = is_free(adapter, key)
+            free = key in WELL_FORMED or not (
+                adapter.reserved_meta_key(key) if key in RESERVED else adapter.meta_keys_have_form
+            )
             for name in (f"block{place}", f"result{place}"):
                 assert bool((await client.tool(name)).result.get("isError")) is not free, key
             assert ("result" in (await client.call("prompts/get", {"name": f"p{place}"})).message) is free, key

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import click
-from mcp_revisions import VERSIONS, AdapterSet
 
 
 class CommandWithExamples(click.Command):
@@ -18,6 +17,8 @@ class CommandWithExamples(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """See `click.Command.format_epilog`."""
+        from mcp_revisions import AdapterSet
+
         served = AdapterSet.default().versions
         with formatter.section("Examples"):
             for example in self.examples:
@@ -30,6 +31,8 @@ def known_revision(value: str) -> str:
     Raises:
         click.BadParameter: there is no such revision.
     """
+    from mcp_revisions import VERSIONS
+
     if value not in VERSIONS:
         raise click.BadParameter(f"{value or 'none given'}; known: {', '.join(VERSIONS)}")
     return value

@@ -1,22 +1,27 @@
 """`mcp-anyrev`: the group of commands.
 
-Rule: exit codes are 0 fine, 1 it failed, 2 usage, 3 could not connect, 4 the peer spoke wrongly. `NO_COLOR` is respected.
+Rule: exit codes are 0 fine, 1 it failed, 2 usage, 3 could not connect, 4 the peer spoke wrongly. `NO_COLOR` is respected. Showing
+the help imports nothing but click.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import sys
 
 import click
 
+from mcp_anyrev.cli.call import call
 from mcp_anyrev.cli.explain import explain
+from mcp_anyrev.cli.list import list_
+from mcp_anyrev.cli.listen import listen
+from mcp_anyrev.cli.prompt import prompt
+from mcp_anyrev.cli.read import read
 from mcp_anyrev.cli.serve import serve
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(importlib.metadata.version("mcp-anyrev"), prog_name="mcp-anyrev")
+@click.version_option(package_name="mcp-anyrev", prog_name="mcp-anyrev")
 @click.pass_context
 def group(context: click.Context) -> None:
     """Serve and call every published revision of the Model Context Protocol."""
@@ -24,8 +29,8 @@ def group(context: click.Context) -> None:
         context.color = False
 
 
-group.add_command(explain)
-group.add_command(serve)
+for command in (serve, explain, call, list_, read, prompt, listen):
+    group.add_command(command)
 
 
 def main() -> None:

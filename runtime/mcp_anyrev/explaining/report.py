@@ -92,16 +92,14 @@ class Report:
         }
 
 
-def report(registry: Registry, adapter: Adapter, settings: Settings | None = None) -> Report:
+def report(registry: Registry, adapter: Adapter) -> Report:
     """What a revision gets of a registry.
 
     Args:
         registry: what is declared.
         adapter: the revision.
-        settings: how the server is run; as it is without any if not given.
     """
-    things = tuple(_things(registry, adapter, settings or Settings()))
-    return Report(adapter.version, tuple(_server_notes(registry, adapter)), things)
+    return Report(adapter.version, tuple(_server_notes(registry, adapter)), tuple(_things(registry, adapter)))
 
 
 def _server_notes(registry: Registry, adapter: Adapter) -> Iterator[Note]:
@@ -115,8 +113,8 @@ def _server_notes(registry: Registry, adapter: Adapter) -> Iterator[Note]:
         yield from (Note(f"progress: {note.what}", note.why) for note in left_out(told, sent))
 
 
-def _things(registry: Registry, adapter: Adapter, settings: Settings) -> Iterator[Thing]:
-    offer = Offer(registry, adapter, (adapter.version,), settings)
+def _things(registry: Registry, adapter: Adapter) -> Iterator[Thing]:
+    offer = Offer(registry, adapter, (adapter.version,), Settings())
     for kind in registry.kinds:
         for key, part in registry.parts(kind).items():
             listing = next((one for one in kind.listings if one.holds(part)), None)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.server.asking.pushing import Pusher
-    from mcp_anyrev.server.deprecations import Deprecations
 
 Questions = Mapping[str, Question[Any]]
 
@@ -39,17 +38,9 @@ class Asker:
         unfinished: what earlier attempts left.
         given: the answers that came with this attempt, by key, not yet judged.
         pusher: asks on the stream of the call.
-        deprecations: tells what is used that is deprecated.
     """
 
-    def __init__(
-        self,
-        request: Request,
-        unfinished: Unfinished,
-        given: Mapping[str, Json],
-        pusher: Pusher,
-        deprecations: Deprecations,
-    ) -> None:
+    def __init__(self, request: Request, unfinished: Unfinished, given: Mapping[str, Json], pusher: Pusher) -> None:
         self._adapter = request.conversation.adapter
         self._capabilities = request.client.capabilities
         self._method = request.method
@@ -60,7 +51,6 @@ class Asker:
         self._pushed: list[Question[Any]] = []
         self._waiting: set[asyncio.Future[Any]] = set()
         self.unfinished = unfinished
-        self.deprecations = deprecations
 
     @property
     def answered(self) -> bool:
@@ -92,7 +82,6 @@ class Asker:
             missing = question.undeclared(self._adapter, self._capabilities)
             if missing is not None:
                 refuse_undeclared(self._adapter, missing)
-            self.deprecations.used(self._adapter, question.method.partition("/")[0])
             if way is Way.PUSHED:
                 pushed.append(key)
             else:
