@@ -28,6 +28,7 @@ def statements() -> dict[str, str]:
     from mcp_revisions import AdapterSet
 
     found = {"import mcp_revisions": "import mcp_revisions", "import mcp_anyrev": "import mcp_anyrev"}
+    found["Client"] = "from mcp_anyrev import Client"
     for version in AdapterSet.default().versions:
         package = f"mcp_revisions.v{version.replace('-', '_')}"
         found[f"models of {version}"] = f"import {package}.models"
