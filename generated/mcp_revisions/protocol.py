@@ -273,6 +273,12 @@ class Adapter(Protocol):
     deprecated: ClassVar[Mapping[str, str]]
     """Which parts are deprecated, and what is to be used instead?"""
 
+    def extension_address(self, extension: str, path: str) -> str | None:
+        """Under which address does a client find what an extension has, where it is nothing of its own (a method, or
+        a resource at its own address)?
+        """
+        ...
+
     # --- Notifications ---
 
     def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:

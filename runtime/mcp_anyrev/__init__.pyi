@@ -20,6 +20,7 @@ from .declaring.around import Proceed as Proceed
 from .declaring.changes import Change as Change
 from .declaring.dependencies import Depends as Depends
 from .declaring.dependencies import lifespan_value as lifespan_value
+from .declaring.extensions import Extension as Extension
 from .declaring.media import Audio as Audio
 from .declaring.media import File as File
 from .declaring.media import Image as Image

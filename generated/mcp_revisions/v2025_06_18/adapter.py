@@ -598,6 +598,17 @@ class Adapter:
     page: basic/transports#backwards-compatibility
     """
 
+    def extension_address(self, extension: str, path: str) -> str | None:
+        """Under which address does a client find what an extension has, where it is nothing of its own (a method, or
+        a resource at its own address)?
+
+        Under one that begins with the name of the extension, as a resource like any other.
+
+        policy: seed: an older client can list and read an extension's files and call its methods through the
+        resources that every revision has.
+        """
+        return f"mcp-extensions://{extension}/{path}"
+
     # --- Notifications ---
 
     def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:

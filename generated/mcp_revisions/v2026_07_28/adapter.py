@@ -693,6 +693,16 @@ class Adapter:
     page: deprecated#deprecated
     """
 
+    def extension_address(self, extension: str, path: str) -> str | None:
+        """Under which address does a client find what an extension has, where it is nothing of its own (a method, or
+        a resource at its own address)?
+
+        Under none; it is what the extension says.
+
+        page: basic/versioning#extension-negotiation
+        """
+        return None
+
     # --- Notifications ---
 
     def tagged_notification(self, message: JsonObject, subscription: Json) -> JsonObject:

@@ -89,6 +89,8 @@ class Connection:
         """Those that are told of every notification at once."""
         self.log_level: str | None = None
         """From which level on log messages are wanted, where each request says so."""
+        self.of_extensions: set[str] = set()
+        """The methods of extensions that may be sent."""
         self.beside: Beside = _nothing
         """What is said beside a message."""
         self.answering = answering
@@ -143,6 +145,8 @@ class Connection:
         seconds: float | None,
         on_progress: OnProgress | None = None,
         identifier: Json = None,
+        *,
+        encoded: bool = False,
     ) -> JsonObject:
         """Send a request, and wait for its result.
 
@@ -152,6 +156,7 @@ class Connection:
             seconds: for how long nothing may come, not even progress, unless the server waits for this side; None for any time.
             on_progress: takes its progress.
             identifier: its id, from `new_identifier`; None for a new one.
+            encoded: are the params in the words of the revision already?
 
         Returns:
             The result as it came: an object, of any content.
@@ -161,6 +166,7 @@ class Connection:
         """
         conversation = self._spoken()
         identifier = identifier or self.new_identifier()
+        params = params if encoded else conversation.adapter.encode_params(method, params)
         message = self._message(conversation.adapter, identifier, method, params, on_progress)
         await self.transport.room()
         try:
@@ -299,9 +305,8 @@ class Connection:
     def _message(
         self, adapter: Adapter, identifier: Json, method: str, params: JsonObject, on_progress: OnProgress | None
     ) -> JsonObject:
-        if method not in adapter.client_requests:
+        if method not in adapter.client_requests and method not in self.of_extensions:
             raise NotOffered(f"{adapter.version} has no request {method!r}")
-        params = adapter.encode_params(method, params)
         if on_progress is not None or self._notices.wants_progress:
             params = {**params, "_meta": {**params.get("_meta", {}), _TOKEN: identifier}}
         if self.log_level is not None:

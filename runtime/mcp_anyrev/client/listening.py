@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_contract import Json, JsonObject, member
 
 from mcp_anyrev.client.errors import CannotConnect, ClientError, NotOffered
 
 if TYPE_CHECKING:
+    from mcp_revisions.protocol import Adapter
+
     from mcp_anyrev.client.connection import Connection
     from mcp_anyrev.client.session import ClientSession
 
@@ -55,17 +57,25 @@ class Listening:
         session: the session with the server.
         lists: which lists are listened to.
         uris: the addresses of the resources whose contents are.
+        wanted: what extensions want asked for besides, by its members. It is told to `on_notification`.
 
     Raises:
         ValueError: there is nothing to listen to, or a list is none that there is.
     """
 
-    def __init__(self, session: ClientSession, lists: Iterable[str], uris: Iterable[str]) -> None:
+    def __init__(
+        self,
+        session: ClientSession,
+        lists: Iterable[str],
+        uris: Iterable[str],
+        wanted: Mapping[str, Any] | None = None,
+    ) -> None:
         self._session = session
         self._lists = tuple(lists)
         self._uris = tuple(uris)
+        self._more = dict(wanted or {})
         unknown = sorted(set(self._lists) - set(_LISTS))
-        if unknown or not (self._lists or self._uris):
+        if unknown or not (self._lists or self._uris or self._more):
             found = f"{', '.join(unknown)} is no list" if unknown else "there is nothing to listen to"
             raise ValueError(f"{found}; lists: {', '.join(_LISTS)}, or addresses of resources")
         self._connection: Connection | None = None
@@ -135,7 +145,9 @@ class Listening:
         while True:
             try:
                 self._identifier = connection.new_identifier()
-                await connection.request(LISTEN, self._wanted(), None, identifier=self._identifier)
+                await connection.request(
+                    LISTEN, self._wanted(connection.adapter), None, None, self._identifier, encoded=True
+                )
                 self._ended = True
                 break
             except CannotConnect as reason:
@@ -154,9 +166,14 @@ class Listening:
             pause = min(max(2 * pause, _FIRST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
         self._come.set()
 
-    def _wanted(self) -> JsonObject:
+    def _wanted(self, adapter: Adapter) -> JsonObject:
+        """The params of the request, in the words of the revision; what extensions want, no schema of it knows."""
         wanted: JsonObject = {_LISTS[one][1]: True for one in self._lists}
-        return {"notifications": {**wanted, **({_UPDATES: list(self._uris)} if self._uris else {})}}
+        if self._uris:
+            wanted[_UPDATES] = list(self._uris)
+        params = adapter.encode_params(LISTEN, {"notifications": wanted})
+        params["notifications"] |= self._more
+        return params
 
     def _failed(self, reason: Exception) -> None:
         self._failure = reason

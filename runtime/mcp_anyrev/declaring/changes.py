@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+from mcp_contract import JsonObject
+
 from mcp_anyrev.declaring.visibility import Condition
 from mcp_anyrev.user_code import called
 
@@ -29,11 +31,13 @@ class Change(NamedTuple):
         kind: the list that is another now, or `updates` for the contents of one resource; see `Announcement.change`.
         uri: the address of that resource; None for a list.
         visible: what it takes to see what came or went, so that nobody else needs to be told.
+        params: what is told besides, in a notification of an extension.
     """
 
     kind: str
     uri: str | None
     visible: tuple[Condition, ...] = ()
+    params: JsonObject | None = None
 
 
 Watcher = Callable[[Change], None]

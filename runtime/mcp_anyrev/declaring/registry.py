@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, overload
 
 from mcp_contract import JsonObject, check_icons, check_uri
 from pydantic_core import PydanticSerializationError, to_json
@@ -37,6 +37,9 @@ from mcp_anyrev.declaring.uri_templates import normalized
 from mcp_anyrev.declaring.visibility import Condition, Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
 from mcp_anyrev.settings import Schemas
+
+if TYPE_CHECKING:
+    from mcp_anyrev.declaring.extensions import Extension
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -402,7 +405,7 @@ class Registry:
         lists = [name for name, announcement in self.announcements.items() if not announcement.of_one]
         if kind not in lists:
             raise ValueError(f"{kind!r} is no list; lists: {', '.join(lists)}")
-        self._tell(Change(kind, None))
+        self.tell(Change(kind, None))
 
     def updated(self, uri: str) -> None:
         """Say that the contents of a resource are others now; from any task or thread.
@@ -412,7 +415,35 @@ class Registry:
 
         Specification: server/resources#subscriptions
         """
-        self._tell(Change(UPDATES, normalized(uri)))
+        self.tell(Change(UPDATES, normalized(uri)))
+
+    def tell(self, change: Change) -> None:
+        """Pass a change on to whoever watches, where there is something of its kind; `changed` and `updated` do this."""
+        if any(one.change == change.kind for kind in self._known for one in kind.announcements):
+            self._watchers.tell(change)  # where there is nothing of the kind, nobody can have been promised it
+        for includer in self._includers:
+            includer.registry.tell(change)
+
+    def extension(self, extension: Extension) -> None:
+        """Offer an extension, with all that it declares, now and later: as its own where a revision has extensions, through resources
+        elsewhere.
+
+        Args:
+            extension: the extension.
+
+        Raises:
+            RegistrationError: one of its methods is a revision's own, or of another extension, or an address is taken.
+
+        Specification: basic/versioning#extension-negotiation
+        """
+        with _lock:
+            extension.offer(self)
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Have what is made of the declarations made anew; for what has changed beside them."""
+        with _lock:
+            self._touch()
 
     def watch(self, callback: Watcher) -> Callable[[], None]:
         """Be told of all changes.
@@ -457,12 +488,6 @@ class Registry:
         self.edition += 1
         for includer in self._includers:
             includer.registry._touch()
-
-    def _tell(self, change: Change) -> None:
-        if any(one.change == change.kind for kind in self._known for one in kind.announcements):
-            self._watchers.tell(change)  # where there is nothing of the kind, nobody can have been promised it
-        for includer in self._includers:
-            includer.registry._tell(change)
 
 
 class _Includer(NamedTuple):

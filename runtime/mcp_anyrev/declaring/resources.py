@@ -7,8 +7,8 @@ Specification: server/resources#resource, server/resources#resource-templates
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from mcp_contract import JsonObject
 from pydantic import BaseModel
@@ -33,6 +33,9 @@ from mcp_anyrev.declaring.visibility import Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
 
 if TYPE_CHECKING:
+    from mcp_revisions.protocol import Adapter
+
+    from mcp_anyrev.declaring.kinds.kind import Offered, Use, View
     from mcp_anyrev.declaring.registry import Registry
 
 _SCOPES = ("public", "private")
@@ -77,6 +80,30 @@ class ResourceOptions(TypedDict, total=False):
     requires: Sequence[str]
 
 
+class Placement(Protocol):
+    """Where a resource that an extension has is found, which depends on the revision."""
+
+    def placed(self, resource: Resource, adapter: Adapter) -> Resource | None:
+        """The resource as a revision has it; None where it has none of this."""
+        ...
+
+    def declares(self, uri: str) -> bool:
+        """Is this the address as it was declared, or one of those that the declared template stands for?"""
+        ...
+
+    def address(self, uri: str, adapter: Adapter) -> str:
+        """Such an address as a revision has it."""
+        ...
+
+    def original(self, uri: str, adapter: Adapter) -> str:
+        """The other way round."""
+        ...
+
+    def use(self, offered: Offered, uri: str, values: JsonObject, view: View) -> Use | None:
+        """What reading it is; None for what it is of any resource."""
+        ...
+
+
 @dataclass(frozen=True)
 class Resource(Declared):
     """A declared resource; its key is its address.
@@ -86,12 +113,14 @@ class Resource(Declared):
         mime_type: of its contents, if that was said.
         returned: what its function says that it returns.
         hints: what a result says of being kept, in canonical form.
+        placement: where it is found, where that depends on the revision.
     """
 
     address: str
     mime_type: str | None
     returned: Returned
     hints: JsonObject
+    placement: Placement | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -133,7 +162,7 @@ class ResourceTemplate(Resource):
 
 
 def declare_resource(
-    registry: Registry,
+    registry: Registry | None,
     uri: str,
     function: Callable[..., Any],
     options: ResourceOptions,
@@ -142,7 +171,7 @@ def declare_resource(
     """An address or a template, a function and its options → a resource.
 
     Args:
-        registry: where it is declared.
+        registry: where it is declared; None for in none yet.
         uri: the address, or the template with variables in braces.
         function: gives the contents.
         options: see `ResourceOptions`.
@@ -181,7 +210,7 @@ def declare_resource(
         "asks": may_ask(signature, options),
         "visible": conditions_of(options.get("visible")),
         "requires": requirements_of(options),
-        "path": (registry,),
+        "path": () if registry is None else (registry,),
         "address": normalized(uri),
         "mime_type": options.get("mime_type"),
         "returned": Returned(signature.returns),

@@ -23,6 +23,7 @@ from pydantic_core import to_json
 from mcp_anyrev.conversation.bus import MISSED
 from mcp_anyrev.conversation.sessions import SESSION
 from mcp_anyrev.declaring.changes import UPDATES, Change
+from mcp_anyrev.declaring.kinds import RESOURCES
 from mcp_anyrev.declaring.uri_templates import normalized
 from mcp_anyrev.declaring.visibility import Condition, holds
 from mcp_anyrev.storage.keys import new_name
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
     from mcp_anyrev.principal import Principal
     from mcp_anyrev.server.offers import Offer, View
 
-CHANGED, CHANGED_FOR, UPDATED = "changed", "changed for", "updated"
+CHANGED, CHANGED_FOR, UPDATED, TOLD = "changed", "changed for", "updated", "told"
 """What every worker hears: the list that is another now, the same with what it takes to see what came or went (some scopes, and what the
-worker that says so calls all of it), and the address of a resource whose contents are others."""
+worker that says so calls all of it), the address of a resource whose contents are others, and what an extension tells, with its params."""
 
 ENDED = "ended"
 """A session has ended: its name."""
@@ -94,12 +95,12 @@ class Subscription:
         message["params"]["notifications"] |= {member: honoured[member] for member in unknown}
         self._send(message, _ACKNOWLEDGED)
 
-    def tell(self, announcement: Announcement, uri: str | None) -> None:
-        """Tell a change, if that is wanted."""
+    def tell(self, announcement: Announcement, uri: str | None, params: JsonObject | None = None) -> None:
+        """Tell a change, if that is wanted, with params of an extension's own where there are any."""
         if uri in self._uris if announcement.of_one else announcement.change in self._lists:
-            params = {} if uri is None else {"uri": self._uris[uri]}
-            message = self.adapter.encode_notification(announcement.notification, params)
-            self._send(message, f"{announcement.notification} {uri}")
+            told = params or ({} if uri is None else {"uri": self._uris[uri]})
+            message = self.adapter.encode_notification(announcement.notification, told)
+            self._send(message, f"{announcement.notification} {to_json(told).decode()}")
 
     def tell_all(self, announcements: Collection[Announcement], view: View) -> None:
         """Say that everything that is seen is another now."""
@@ -157,8 +158,8 @@ class SessionStream:
             return principal
         return replace(principal, scopes=scopes)
 
-    def tell(self, announcement: Announcement, uri: str | None) -> None:
-        """Tell a change, if the session may hear of it, and of one thing if it wants to."""
+    def tell(self, announcement: Announcement, uri: str | None, params: JsonObject | None = None) -> None:
+        """Tell a change, if the session may hear of it, and of one thing if it wants to. An extension's own no session hears of."""
         if announcement.of_one and uri not in self.session.subscriptions:
             return
         if not self.session.version:
@@ -212,13 +213,16 @@ class Audience:
         bus.hear(CHANGED, self._heard_change)
         bus.hear(CHANGED_FOR, self._heard_change_for)
         bus.hear(UPDATED, self._heard_update)
+        bus.hear(TOLD, self._heard_told)
         bus.hear(MISSED, self._missed_changes)
         bus.hear(SESSION, self.refresh)
         bus.hear(_STREAM, self._heard_stream)
 
     def pass_on(self, change: Change) -> None:
         """Tell everybody of a change who may see what it is about, on all workers; from any thread."""
-        if change.uri is not None:
+        if change.params is not None:
+            self._bus.say_soon({TOLD: [change.kind, change.params]})
+        elif change.uri is not None:
             self._bus.say_soon({UPDATED: change.uri})
         elif not change.visible:
             self._bus.say_soon({CHANGED: change.kind})
@@ -312,20 +316,31 @@ class Audience:
     async def _heard_update(self, uri: str) -> None:
         self._tell(UPDATES, uri)
 
+    async def _heard_told(self, said: list[Any]) -> None:
+        change, params = said
+        self._tell(change, None, params=params)
+
     async def _heard_change_for(self, said: list[Any]) -> None:
         change, scopes, name = said
         conditions = self._conditions.get(name) or tuple(map(frozenset, scopes))
         self._tell(change, None, conditions)
 
-    def _tell(self, change: str, uri: str | None, conditions: Collection[Condition] = ()) -> None:
+    def _tell(
+        self, change: str, uri: str | None, conditions: Collection[Condition] = (), params: JsonObject | None = None
+    ) -> None:
         announcement = self._registry.announcements.get(change)
         if announcement is None:
             return
         for listener in self._listeners():
             if not all(holds(condition, listener.principal) for condition in conditions):
                 continue
-            if uri is None or not self._offer(listener.adapter).view(listener.principal).hides(uri):
-                listener.tell(announcement, uri)
+            if uri is None:
+                listener.tell(announcement, None, params)
+                continue
+            view = self._offer(listener.adapter).view(listener.principal)
+            address = view.indexes[RESOURCES].moved(uri, listener.adapter)
+            if not view.hides(address):
+                listener.tell(announcement, address)
 
     async def _missed_changes(self, said: None) -> None:
         """Anything may have changed: who listens is told to look at all of it again, and who is to be told is, from now on."""

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from mcp_revisions.protocol import Adapter
 
+    from mcp_anyrev.client.extension import ClientExtension
     from mcp_anyrev.client.results import CallToolResult, GetPromptResult
     from mcp_anyrev.client.transport import Transport
 
@@ -64,6 +65,7 @@ class Client:
         on_log: takes log messages.
         on_progress: takes the progress of calls that have no callback of their own.
         on_notification: takes every other notification, by its method and its params as they came.
+        extensions: the extensions that the client knows, with what it declares of each.
         capabilities: client capabilities to declare besides what follows from the callbacks, in canonical form.
         information: who the client is, in canonical form: at least name and version.
         timeout_seconds: for how long a server may say nothing, not even progress, while its answer is waited for; None for any time.
@@ -94,6 +96,7 @@ class Client:
         on_log: OnLog | None = None,
         on_progress: OnProgress | None = None,
         on_notification: OnNotification | None = None,
+        extensions: Mapping[str, Mapping[str, Any]] | None = None,
         capabilities: Mapping[str, Any] | None = None,
         information: Mapping[str, Any] | None = None,
         timeout_seconds: float | None = 60,
@@ -107,7 +110,8 @@ class Client:
         **options: Any,
     ) -> None:
         limits = limits or Limits()
-        self._answering = Answering(on_ask, on_sample, on_roots, capabilities)
+        declared = {**({"extensions": dict(extensions)} if extensions else {}), **(capabilities or {})}
+        self._answering = Answering(on_ask, on_sample, on_roots, declared)
         self._notices = Notices(on_log, on_progress, on_notification)
         self._limits = limits
         self._information: JsonObject = dict(information or _own_information())
@@ -388,19 +392,32 @@ class Client:
         await self._session.open()
         self._session.connection.tell(_ROOTS_CHANGED, {})
 
-    def listen(self, *lists: str, uris: Iterable[str] = ()) -> Listening:
+    def listen(self, *lists: str, uris: Iterable[str] = (), wanted: Mapping[str, Any] | None = None) -> Listening:
         """Changes of the server, to be entered and iterated over: `async with client.listen("tools") as changes: …`
 
         Args:
             lists: which lists, of `tools`, `prompts` and `resources`.
             uris: the addresses of the resources whose contents are listened to.
+            wanted: what extensions want asked for besides, by its members; it is told to `on_notification`.
 
         Raises:
             ValueError: there is nothing to listen to, or a list is none of these.
 
         Specification: basic/patterns/subscriptions
         """
-        return Listening(self._session, lists, uris)
+        return Listening(self._session, lists, uris, wanted)
+
+    def extension(self, name: str) -> ClientExtension:
+        """An extension of the server, called the same way on every revision; declare it with `extensions=`.
+
+        Args:
+            name: its identifier.
+
+        Specification: basic/versioning#extension-negotiation
+        """
+        from mcp_anyrev.client.extension import ClientExtension
+
+        return ClientExtension(self._session, name)
 
     async def request(self, method: str, params: Mapping[str, Any] | None = None) -> JsonObject:
         """The result of any request of the revision, as it came.

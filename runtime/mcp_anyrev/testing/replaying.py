@@ -146,10 +146,12 @@ class _ReplayingConnection(Connection):
         seconds: float | None,
         on_progress: OnProgress | None = None,
         identifier: Json = None,
+        *,
+        encoded: bool = False,
     ) -> JsonObject:
         """See `Connection.request`."""
         if method not in _WHAT:
-            return await super().request(method, params, seconds, on_progress, identifier)
+            return await super().request(method, params, seconds, on_progress, identifier, encoded=encoded)
         kind, named_by = _WHAT[method]
         name = params[named_by]
         state = self.adapter.read_answers(params).state

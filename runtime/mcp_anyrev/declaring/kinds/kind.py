@@ -54,7 +54,7 @@ class Announcement(NamedTuple):
 
     Attributes:
         change: what `Settings.announce` and `Change.kind` call it.
-        member: the member of the kind's capability that promises it.
+        member: the member of the kind's capability that promises it; empty for none.
         notification: the notification that tells it.
         wanted: the member by which a client that opens a stream of changes asks for it.
         of_one: is it a change of one thing, named by its address, and not of a list?
@@ -131,6 +131,9 @@ class View(Protocol):
 
     indexes: Mapping[Kind, Any]
     """What things of a kind are found by, as `Kind.index` made it, for every kind that there may be."""
+
+    offered: Mapping[Kind, Mapping[str, Offered]]
+    """Everything that is offered, by kind and key."""
 
     withheld: Mapping[Kind, Mapping[str, Withheld]]
     """What the revision does not get, of what who asks would see otherwise."""
@@ -281,7 +284,7 @@ class Kind:
         Args:
             announced: the changes that are told.
         """
-        told = {one.member: True for one in self.announcements if one.change in announced}
+        told = {one.member: True for one in self.announcements if one.member and one.change in announced}
         if self.extension is not None:
             return {"extensions": {self.extension: {**self.settings, **told}}}
         return {} if self.capability is None else {self.capability: told}

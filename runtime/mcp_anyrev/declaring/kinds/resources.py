@@ -15,7 +15,7 @@ from mcp_contract import JsonObject, ResourceNotFound
 from mcp_anyrev.declaring.changes import UPDATES
 from mcp_anyrev.declaring.contents import resource_result
 from mcp_anyrev.declaring.declared import written
-from mcp_anyrev.declaring.kinds.kind import Announcement, Changed, Kind, Listing, Offered, Use, View
+from mcp_anyrev.declaring.kinds.kind import Announcement, Changed, Kind, Listing, Offered, Use, View, Withheld
 from mcp_anyrev.declaring.resources import Resource, ResourceTemplate
 from mcp_anyrev.declaring.uri_templates import is_usable, normalized
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from mcp_anyrev.declaring.threads import Threads
     from mcp_anyrev.exchange import Exchange
+    from mcp_anyrev.settings import Settings
 
 
 class Addresses:
@@ -33,10 +34,11 @@ class Addresses:
         offered: those that are offered, by their keys.
     """
 
-    __slots__ = ("_fixed", "_listed", "_templates")
+    __slots__ = ("_fixed", "_listed", "_moved", "_templates")
 
     def __init__(self, offered: Mapping[str, Offered]) -> None:
-        self._listed = {written(key): one for key, one in offered.items()}
+        self._listed = {written(one.part.key): one for one in offered.values()}
+        self._moved = [one for one in offered.values() if one.part.placement is not None]
         self._fixed: dict[str, Offered] = {}
         self._templates: list[Offered] = []
         for one in offered.values():
@@ -62,6 +64,22 @@ class Addresses:
             if arguments is not None:
                 return one, arguments
         return None
+
+    def moved(self, uri: str, adapter: Adapter) -> str:
+        """The address under which a revision has what was declared at another; the same where that is so everywhere."""
+        for one in self._moved:
+            if one.part.placement.declares(uri):
+                address: str = one.part.placement.address(uri, adapter)
+                return address
+        return uri
+
+    def declared(self, uri: str, adapter: Adapter) -> str:
+        """The other way round."""
+        found = self.find(uri)
+        if found is None or found[0].part.placement is None:
+            return uri
+        address: str = found[0].part.placement.original(uri, adapter)
+        return address
 
 
 class Reading(Use):
@@ -99,6 +117,15 @@ class Resources(Kind):
         """See `Kind.identity`: the address, whichever way it is written."""
         return part.address
 
+    def offered(self, part: Resource, adapter: Adapter, settings: Settings) -> Offered | Withheld:
+        """See `Kind.offered`: what an extension has may be found elsewhere."""
+        if part.placement is None:
+            return Offered(part, part.description)
+        placed = part.placement.placed(part, adapter)
+        if placed is None:
+            return Withheld("the revision has the extension's own methods", "extension_address")
+        return Offered(placed, placed.description)
+
     def changed(self, offered: Offered, adapter: Adapter, sent: JsonObject) -> Iterator[Changed]:
         """See `Kind.changed`."""
         if offered.part.hints and adapter.cache_lifetime is None:
@@ -114,7 +141,10 @@ class Resources(Kind):
         found = view.indexes[self].find(uri)
         if found is None:
             raise ResourceNotFound(uri)
-        return Reading(found[0], uri, found[1])
+        offered, values = found
+        placement = offered.part.placement
+        own = None if placement is None else placement.use(offered, uri, values, view)
+        return Reading(offered, uri, values) if own is None else own
 
 
 RESOURCES = Resources(
