@@ -15,6 +15,7 @@ from mcp_anyrev.cli.call import call
 from mcp_anyrev.cli.explain import explain
 from mcp_anyrev.cli.list import list_
 from mcp_anyrev.cli.listen import listen
+from mcp_anyrev.cli.probe import probe
 from mcp_anyrev.cli.prompt import prompt
 from mcp_anyrev.cli.read import read
 from mcp_anyrev.cli.serve import serve
@@ -29,7 +30,7 @@ def group(context: click.Context) -> None:
         context.color = False
 
 
-for command in (serve, explain, call, list_, read, prompt, listen):
+for command in (serve, explain, call, list_, read, prompt, listen, probe):
     group.add_command(command)
 
 

@@ -21,6 +21,7 @@ from mcp_anyrev.cli.help import CommandWithExamples, known_revision
 if TYPE_CHECKING:
     from mcp_anyrev.cli.reaching import Reached
     from mcp_anyrev.cli.terminal import Terminal
+    from mcp_anyrev.client.wire import OnWire, WireHead, WireMessage
     from mcp_anyrev.serving.client import Client
 
 FAILED, USAGE, NOT_REACHED, SPOKE_WRONGLY, INTERRUPTED = 1, 2, 3, 4, 130
@@ -87,6 +88,10 @@ class Peer:
             work: what is done with a client.
             endless: is it to be interrupted, and in good order then?
         """
+        self.finish(functools.partial(self._connected, work), endless=endless)
+
+    def finish(self, work: Callable[[], Awaitable[int]], *, endless: bool = False) -> None:
+        """Do some work that connects by itself; see `run`."""
         import asyncio
 
         try:
@@ -96,12 +101,13 @@ class Peer:
             code = 0 if endless else INTERRUPTED
         sys.exit(code)
 
-    def client(self, target: Any, **options: Any) -> Client:
+    def client(self, target: Any, *, made_by: type[Client] | None = None, **options: Any) -> Client:
         """A client of the server.
 
         Args:
             target: what `Reached.served` gives.
-            options: what `Client` takes besides.
+            made_by: the kind of client; `Client` if None.
+            options: what it takes besides.
 
         Raises:
             ValueError: an option is none for this target.
@@ -116,40 +122,37 @@ class Peer:
         if self.shows_wire:
             from mcp_anyrev.cli.wire import WirePrinter
 
-            options.setdefault("on_wire", WirePrinter(self.terminal, self.headers))
+            options["on_wire"] = _both(WirePrinter(self.terminal, self.headers), options.get("on_wire"))
         adapter = None if self.revision is None else AdapterSet([self.revision]).newest
-        return Client(target, options.pop("adapter", adapter), **options)
+        return (made_by or Client)(target, options.pop("adapter", adapter), **options)
 
-    async def _worked(self, work: Callable[[Client], Awaitable[int]]) -> int:
+    async def _connected(self, work: Callable[[Client], Awaitable[int]]) -> int:
         from mcp_anyrev.cli.asking import Asking
         from mcp_anyrev.client.errors import ClientError
 
         connected = False
-        try:
-            async with self.reached.served() as target:
-                client = self.client(
-                    target,
-                    on_ask=Asking(self.terminal, **self.answers),
-                    on_log=self._logged,
-                    on_progress=self._progressed,
-                )
+        on_ask = Asking(self.terminal, **self.answers)
+        async with self.reached.served() as target:
+            try:
+                client = self.client(target, on_ask=on_ask, on_log=self._logged, on_progress=self._progressed)
+            except (ValueError, TypeError) as error:
+                raise click.UsageError(str(error)) from None
+            try:
                 async with client:
                     await client.initialize()
                     connected = True
                     return await work(client)
-        except ClientError as error:
+            except ClientError as error:
+                self.terminal.note(str(error), fg="red")
+                return exit_code(error, connected=connected)
+
+    async def _worked(self, work: Callable[[], Awaitable[int]]) -> int:
+        from mcp_anyrev.cli.reaching import CannotStart
+
+        try:
+            return await work()
+        except CannotStart as error:
             self.terminal.note(str(error), fg="red")
-            return exit_code(error, connected=connected)
-        except click.ClickException:
-            raise
-        except (ValueError, TypeError) as error:
-            if connected:
-                raise
-            raise click.UsageError(str(error)) from None
-        except Exception as error:
-            if connected or self.reached.registry is None:
-                raise
-            self.terminal.note(f"the server cannot start: {type(error).__name__}: {error}", fg="red")
             return NOT_REACHED
 
     def _logged(self, params: Any) -> None:
@@ -159,6 +162,17 @@ class Peer:
     def _progressed(self, params: Any) -> None:
         of = "" if params.total is None else f"/{params.total:g}"
         self.terminal.note(f"… {params.progress:g}{of}{f' {params.message}' if params.message else ''}", dim=True)
+
+
+def _both(first: OnWire, second: OnWire | None) -> OnWire:
+    if second is None:
+        return first
+
+    def both(passed: WireMessage | WireHead) -> None:
+        first(passed)
+        second(passed)
+
+    return both
 
 
 def exit_code(error: Exception, *, connected: bool) -> int:
@@ -179,11 +193,14 @@ def exit_code(error: Exception, *, connected: bool) -> int:
     return FAILED
 
 
-def calls_a_server(*, asks: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def calls_a_server(
+    *, asks: bool = False, seconds: float = 60.0
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Makes a function one that gets a `Peer` first, from TARGET and the options that all such commands have.
 
     Args:
         asks: may the server ask something meanwhile, so that there are options for the answers?
+        seconds: how long it may say nothing, where no option says otherwise.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
@@ -194,7 +211,7 @@ def calls_a_server(*, asks: bool = False) -> Callable[[Callable[..., None]], Cal
             function(_peer(target, own), **options)
 
         decorated: Callable[..., None] = command
-        for option in reversed((*(_ANSWER_OPTIONS if asks else ()), *_OPTIONS)):
+        for option in reversed((*(_ANSWER_OPTIONS if asks else ()), *_OPTIONS, _timeout(seconds))):
             decorated = option(decorated)
         return decorated
 
@@ -242,11 +259,21 @@ def _headers(context: click.Context, parameter: click.Parameter, values: Sequenc
     return found
 
 
+def _timeout(seconds: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option(
+        "--timeout",
+        type=click.FloatRange(0, min_open=True),
+        default=seconds,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long the server may say nothing.",
+    )
+
+
 _OPTIONS = (
     click.option("--revision", metavar="REV", callback=_revision, help="Speak this revision and no other."),
     click.option("--transport", metavar="NAME", help="Use only this one: http, sse or stdio."),
     click.option("--header", "headers", multiple=True, metavar="NAME:VALUE", callback=_headers, help="Send it with each HTTP request; repeatable."),
-    click.option("--timeout", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, metavar="SECONDS", help="How long the server may say nothing."),
     click.option("--wire", is_flag=True, help="Show on stderr everything that passes, both ways, without secrets."),
     click.option("--json", "as_json", is_flag=True, help="Write data as JSON."),
 )  # fmt: skip

@@ -22,6 +22,10 @@ _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _REGISTRY = re.compile(r"\S+:[^\W\d]\w*")
 
 
+class CannotStart(Exception):
+    """A server of this process cannot start; the text says why."""
+
+
 @dataclass(frozen=True)
 class Reached:
     """How a server is reached: by one of these.
@@ -41,7 +45,7 @@ class Reached:
         """What a client is given; a registry is served until the block ends, and what it prints goes to stderr.
 
         Raises:
-            Exception: what a lifespan of the registry raised.
+            CannotStart: a lifespan of the registry failed.
         """
         if self.registry is None:
             target = self.url or self.command
@@ -53,8 +57,15 @@ class Reached:
         from mcp_anyrev.serving.server import Server
 
         with redirect_stdout(sys.stderr):
-            async with Server(self.registry) as server:
+            server = Server(self.registry)
+            try:
+                await server.start()
+            except Exception as error:
+                raise CannotStart(f"the server cannot start: {type(error).__name__}: {error}") from error
+            try:
                 yield server.connect
+            finally:
+                await server.close()
 
 
 def reached(text: str, command: list[str] | None = None) -> Reached:

@@ -170,6 +170,11 @@ class Client:
         return self.adapter.version
 
     @property
+    def offered_revisions(self) -> tuple[str, ...]:
+        """The revisions that the server names; where a handshake has agreed on one, only that."""
+        return self._session.agreement.offered
+
+    @property
     def verdict(self) -> Verdict:
         """What was found out about the server; JSON can hold it."""
         return self._session.verdict
