@@ -63,6 +63,10 @@ class Reply:
         for event in events:
             await self.raw(event.encode())
 
+    async def event(self, payload: Any) -> None:
+        """Send a message as an event of a stream that has begun."""
+        await self.raw(event(payload).encode())
+
     def cut(self) -> None:
         """Have the connection break."""
         self._writer.transport.abort()

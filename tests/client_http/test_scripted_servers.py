@@ -17,11 +17,15 @@ import pytest
 from answering_anything import EVENTS, JSON, Received, Reply, Script, Scripted, event, for_ever, result, scripted
 from mcp_anyrev import Limits
 from mcp_anyrev.client.errors import CannotConnect, ClientError, HttpRefused, WrongAnswer
+from mcp_anyrev.http.client import refusals, streamable, transport
+from mcp_anyrev.http.client.exchange import Answer, Request
 from mcp_anyrev.http.client.options import HttpOptions
 from mcp_anyrev.transports.aiohttp_client import streamable_http
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
+from multidict import CIMultiDict
 from receiving import Receiving
+from yarl import URL
 
 ADAPTERS = AdapterSet.default()
 WITH_SESSION = ADAPTERS.newest_with_handshake
@@ -152,6 +156,16 @@ async def test_a_refusal_without_an_end_is_still_one() -> None:
     assert isinstance(error, HttpRefused) and error.body is None
 
 
+async def test_a_refusal_whose_body_does_not_come_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refusals, "_READ_SECONDS", 0.05)
+
+    async def script(received: Received, reply: Reply) -> None:
+        await reply.head(HTTPStatus.UNAUTHORIZED, {**JSON, "content-length": "100"})
+        await for_ever()
+
+    assert isinstance(await refused(script), HttpRefused)
+
+
 # --- Bounds ---
 
 
@@ -180,6 +194,16 @@ async def test_what_decompresses_to_too_much_is_a_wrong_answer(coding: str, head
     begun = time.process_time()
     assert isinstance(await refused(script), WrongAnswer)
     assert time.process_time() - begun < 1
+
+
+async def test_what_is_compressed_comes_in_small_pieces() -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield gzip.compress(bytes(5_000_000))
+
+    request = Request("GET", URL("http://127.0.0.1/"), CIMultiDict())
+    answer = Answer(request, 200, {"content-encoding": "gzip"}, pieces(), LIMITS.body_bytes)
+    sizes = [len(piece) async for piece in answer.pieces()]
+    assert sum(sizes) == 5_000_000 and max(sizes) <= 65_536
 
 
 async def test_what_was_compressed_without_being_asked_for_is_read() -> None:
@@ -212,6 +236,26 @@ async def test_a_stream_brings_messages_and_the_answer_and_may_stay_open() -> No
     async with connected(script) as (client, _):
         assert (await client.call("tools/list"))["result"] == {}
         assert client.seen[0] == (NOTE, 1) and len(client.seen) == 2
+
+
+async def test_a_stream_that_stays_open_behind_the_answer_is_closed_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streamable, "_LAST_SECONDS", 0.05)
+    closed = asyncio.Event()
+
+    async def script(received: Received, reply: Reply) -> None:
+        await reply.stream(event(result(received)))
+        try:
+            while True:
+                await reply.raw(b":\n\n")
+                await asyncio.sleep(0.01)
+        finally:
+            closed.set()
+
+    async with connected(script) as (client, _):
+        await client.call("tools/list")
+        await asyncio.wait_for(closed.wait(), 2)
 
 
 async def test_a_stream_that_ends_without_the_answer_is_a_wrong_answer_where_it_has_no_ids() -> None:
@@ -315,10 +359,10 @@ async def no_stream(received: Received, reply: Reply) -> None:
     await reply.json({}, HTTPStatus.METHOD_NOT_ALLOWED)
 
 
-async def test_the_session_is_named_on_everything_behind_the_handshake() -> None:
+async def test_the_session_is_named_on_everything_behind_the_handshake(session_adapter: Adapter) -> None:
     # basic/transports#session-management
-    header, opens = str(WITH_SESSION.session_header).lower(), WITH_SESSION.description_method
-    async with connected(with_session(no_stream), WITH_SESSION) as (client, server):
+    header, opens = str(session_adapter.session_header).lower(), session_adapter.description_method
+    async with connected(with_session(no_stream), session_adapter) as (client, server):
         for _ in range(2):
             await client.handshake()
             await client.call("tools/list")
@@ -326,7 +370,8 @@ async def test_the_session_is_named_on_everything_behind_the_handshake() -> None
         opening = received.method == "POST" and received.message["method"] == opens
         assert received.headers.get(header) == (None if opening else SESSION)
     (ended,) = server.of("DELETE")
-    assert ended.headers[str(WITH_SESSION.version_header).lower()] == WITH_SESSION.version
+    if session_adapter.version_header is not None:
+        assert ended.headers[session_adapter.version_header.lower()] == session_adapter.version
 
 
 async def test_the_name_of_a_session_that_no_header_can_hold_is_a_wrong_answer() -> None:
@@ -392,6 +437,19 @@ async def test_a_request_waits_until_what_was_said_before_has_been_taken() -> No
         client.tell("notifications/roots/list_changed")
         await client.call("tools/list")
         assert order == ["notifications/initialized", "notifications/roots/list_changed", "tools/list"]
+
+
+async def test_what_is_never_taken_holds_nothing_up_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "_TAKEN_SECONDS", 0.05)
+
+    async def script(received: Received, reply: Reply) -> None:
+        if "id" not in received.message:
+            await for_ever()
+        await reply.json(result(received))
+
+    async with connected(script, WITH_SESSION, HttpOptions(listens=False)) as (client, _):
+        client.tell("notifications/roots/list_changed")
+        assert (await client.call("tools/list"))["result"] == {}
 
 
 async def test_requests_do_not_wait_for_each_other() -> None:

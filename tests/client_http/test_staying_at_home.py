@@ -12,13 +12,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from answering_anything import Received, Reply, result, scripted
+from answering_anything import Received, Reply, for_ever, result, scripted
 from mcp_anyrev import Limits
 from mcp_anyrev.client.errors import CannotConnect, HttpRefused, WrongAnswer
 from mcp_anyrev.http.client.exchange import Answer, Request
 from mcp_anyrev.http.client.options import HttpOptions
 from mcp_anyrev.http.client.requester import Requester, same_origin
-from mcp_anyrev.transports.aiohttp_client import streamable_http
+from mcp_anyrev.transports.aiohttp_client import http_sse, streamable_http
 from mcp_revisions import AdapterSet
 from receiving import Receiving
 from yarl import URL
@@ -301,14 +301,45 @@ async def test_another_origin_does_not_say_how_to_authorise() -> None:
 
 
 async def test_the_requests_of_a_flow_do_not_go_to_another_origin_than_it_says() -> None:
+    statuses: list[int] = []
+
+    class Asking:
+        def auth_flow(self, request: Any) -> Generator[Any, Any, None]:
+            token = yield httpx2.Request("POST", str(request.url.join(URL("/token"))), content=b"a secret")
+            statuses.append(token.status_code)
+            yield request
+
     async def script(received: Received, reply: Reply) -> None:
         if received.path == "/token":
             await reply.body(307, {"location": other.url}, b"")
         else:
-            await guarded(received, reply)
+            await reply.json(result(received))
 
     async with scripted(answered) as other, scripted(script) as server:
-        async with connected(server.url, HttpOptions(auth=FromChallenge())) as client:
-            with pytest.raises(Exception):  # noqa: B017  # whatever the flow makes of a redirect
-                await client.call("tools/list")
-        assert not other.received
+        async with connected(server.url, HttpOptions(auth=Asking())) as client:
+            await client.call("tools/list")
+        assert statuses == [307] and not other.received
+
+
+async def test_who_the_client_is_stays_at_home_where_the_stream_of_http_sse_is_elsewhere() -> None:
+    streams: list[Reply] = []
+
+    async def script(received: Received, reply: Reply) -> None:
+        if received.method == "GET":
+            streams.append(reply)
+            await reply.stream(f"event: {SPOKEN.http_sse_endpoint_event}\ndata: /post\n\n")
+            await for_ever()
+        await reply.body(SPOKEN.accepted_status, {}, b"")
+        await streams[0].event(result(received))
+
+    async with scripted(script) as other, scripted(moved(other.url)) as server:
+        client = Receiving(http_sse(server.url, SPOKEN, Limits(), SECRETS), SPOKEN)
+        await client.open()
+        try:
+            await client.call("tools/list")
+        finally:
+            await client.transport.close()
+        assert "authorization" in server.received[0].headers
+        assert [one.method for one in other.received] == ["GET", "POST"]
+        for received in other.received:
+            assert not {"authorization", "cookie", "x-key"} & set(received.headers)

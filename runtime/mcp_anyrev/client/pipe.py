@@ -53,6 +53,10 @@ class PipeTransport(QueuedTransport):
         """See `Transport.cancels`."""
         return adapter.stdio_cancels_by_notification
 
+    def reopens(self, adapter: Adapter) -> bool:
+        """See `Transport.reopens`."""
+        return adapter.stdio_restarts
+
     def abandon(self, identifier: Json) -> None:
         """See `Transport.abandon`: no request has a stream of its own."""
 

@@ -1,7 +1,7 @@
 """A client's session with a server: from finding out what it speaks to the last request.
 
 Rule: what was lost is made good once, and only where the server has said that nothing was done: a session that it does not know any
-longer, or a process that has ended while nothing was asked of it. What was set in the session is set again.
+longer, or a connection that has ended while nothing was asked of it. What was set in the session is set again.
 Specification: basic/transports#session-management, basic/transports/stdio#unexpected-termination
 """
 
@@ -251,9 +251,9 @@ class ClientSession:
             self._subscribed.pop(params["uri"], None)
 
     def _has_gone(self) -> bool:
-        """Has the server ended, where it is to be started again?"""
-        connection = self.connection
-        return connection.transport.failure is not None and connection.adapter.stdio_restarts
+        """Has the connection ended, where another one is to be opened?"""
+        transport = self.connection.transport
+        return transport.failure is not None and transport.reopens(self.connection.adapter)
 
 
 async def _pinned(connection: Connection, adapters: AdapterSet, seconds: float | None) -> Agreement:

@@ -87,6 +87,10 @@ class Transport(Outbox, Protocol):
         """Is a request given up by a notification, in a revision?"""
         ...
 
+    def reopens(self, adapter: Adapter) -> bool:
+        """Is another connection opened, in a revision, once nothing arrives any longer on this one?"""
+        ...
+
     def abandon(self, identifier: Json) -> None:
         """Nobody waits for the answer to a request any longer, whose own stream, if it has one, may close."""
         ...

@@ -86,6 +86,10 @@ class Tapped:
         """See `Transport.cancels`."""
         return self._transport.cancels(adapter)
 
+    def reopens(self, adapter: Adapter) -> bool:
+        """See `Transport.reopens`."""
+        return self._transport.reopens(adapter)
+
     def abandon(self, identifier: Json) -> None:
         """See `Transport.abandon`."""
         self._transport.abandon(identifier)

@@ -78,6 +78,10 @@ class HttpTransport(QueuedTransport):
         """See `Transport.cancels`."""
         raise NotImplementedError
 
+    def reopens(self, adapter: Adapter) -> bool:
+        """See `Transport.reopens`: it costs the server nothing but a connection."""
+        return True
+
     def abandon(self, identifier: Json) -> None:
         """See `Transport.abandon`."""
         task = self._requests.pop(identifier, None)
