@@ -25,6 +25,7 @@ from .declaring.media import Audio as Audio
 from .declaring.media import File as File
 from .declaring.media import Image as Image
 from .declaring.registry import Registry as Registry
+from .declaring.skills import Skills as Skills
 from .errors import Forbidden as Forbidden
 from .errors import InvalidParams as InvalidParams
 from .errors import RegistrationError as RegistrationError

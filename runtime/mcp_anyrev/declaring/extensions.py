@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
@@ -104,6 +105,8 @@ class Extension:
         self.name = name
         self.kind = ExtensionMethods(name, plain)
         """What everything that loops over kinds sees of it."""
+        self.beside: tuple[Callable[[], AbstractAsyncContextManager[object]], ...] = ()
+        """What it does beside answering, for as long as a server runs."""
         self._parts: list[tuple[Any, Declared]] = []
         self._paths: dict[str, str] = {MANIFEST: "the manifest"}
         self._registries: list[Registry] = []
@@ -158,6 +161,21 @@ class Extension:
 
         return declare
 
+    def remove_resource(self, uri: str) -> None:
+        """Take a resource, or a template, of it out.
+
+        Raises:
+            KeyError: there is none at this address.
+        """
+        removed = next((part for kind, part in self._parts if kind is RESOURCES and part.key == uri), None)
+        if removed is None:
+            raise KeyError(uri)
+        self._parts = [(kind, part) for kind, part in self._parts if part is not removed]
+        self._paths = {path: what for path, what in self._paths.items() if what != f"the resource {uri}"}
+        for registry in self._registries:
+            with suppress(KeyError):  # somebody has taken it out there
+                registry.remove(RESOURCES, uri)
+
     def notification(self, method: str, *, wanted: str, resource: str | None = None) -> None:
         """Declare a notification, which `notify` sends to all who want it.
 
@@ -180,6 +198,11 @@ class Extension:
         self.kind.announcements = (*self.kind.announcements, Announcement(method, "", method, wanted))
         for registry in self._registries:
             registry.refresh()
+
+    def updated(self, uri: str) -> None:
+        """Say that what a resource of it holds is another now; from any task or thread."""
+        for registry in self._registries:
+            registry.updated(uri)
 
     def notify(self, method: str, params: BaseModel | Mapping[str, Any] | None = None) -> None:
         """Send a notification to all who want it, on all workers; from any task or thread.

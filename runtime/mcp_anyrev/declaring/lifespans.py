@@ -58,7 +58,7 @@ class Lifespans:
         Raises:
             Exception: what one of them raised; those before it have been left.
         """
-        if not any(registry.lifespan is not None for registry in self._registry.family()):
+        if not any(registry.lifespan is not None or registry.beside for registry in self._registry.family()):
             return
         if self._task is None or self._entered is None or self._leave is None:
             self._leave = asyncio.Event()
@@ -105,5 +105,7 @@ class Lifespans:
                 if registry.lifespan is not None and registry not in self._values:
                     manager = registry.lifespan(registry)
                     self._values[registry] = await stack.enter_async_context(manager)
+                for beside in registry.beside:
+                    await stack.enter_async_context(beside())
             entered.set_result(None)
             await leave.wait()

@@ -11,6 +11,7 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, overload
 
@@ -109,6 +110,8 @@ class Registry:
             to_json([self.server, instructions])
         except PydanticSerializationError as error:
             raise RegistrationError(f"server {name!r}: what is told of it is no JSON: {error}") from None
+        self.beside: tuple[Callable[[], AbstractAsyncContextManager[object]], ...] = ()
+        """What extensions do beside answering, for as long as a server runs."""
         self.edition = 0
         """Counts changes, so that what is made of the declarations can be kept until the next one."""
         self._parts: dict[Kind, dict[str, Any]] = {kind: {} for kind in BUILT_IN}
@@ -438,6 +441,7 @@ class Registry:
         """
         with _lock:
             extension.offer(self)
+            self.beside = (*self.beside, *extension.beside)
             self.refresh()
 
     def refresh(self) -> None:

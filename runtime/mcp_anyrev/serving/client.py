@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from mcp_anyrev.client.extension import ClientExtension
     from mcp_anyrev.client.results import CallToolResult, GetPromptResult
+    from mcp_anyrev.client.skills import ClientSkills
     from mcp_anyrev.client.transport import Transport
 
 _READ = "resources/read"
@@ -118,6 +119,7 @@ class Client:
         self._on_wire = on_wire
         self._level: str | None = None
         self._tools: KnownTools | None = None
+        self._skills: ClientSkills | None = None
         ways = ways_to(target, limits, on_wire, **options)
         if transport is not None and transport not in ways:
             raise ValueError(f"{transport!r} does not lead to {target!r}; what does: {', '.join(ways)}")
@@ -423,6 +425,19 @@ class Client:
         from mcp_anyrev.client.extension import ClientExtension
 
         return ClientExtension(self._session, name)
+
+    @property
+    def skills(self) -> ClientSkills:
+        """The skills of the server: listed, and read as they were listed.
+
+        Raises:
+            ImportError: PyYAML is not installed (extra `skills`), once one is read.
+        """
+        from mcp_anyrev.client.skills import ClientSkills
+
+        if self._skills is None:
+            self._skills = ClientSkills(self._session)
+        return self._skills
 
     async def request(self, method: str, params: Mapping[str, Any] | None = None) -> JsonObject:
         """The result of any request of the revision, as it came.
