@@ -94,8 +94,8 @@ class Limits:
         subscriptions: the most resources that one session, or one stream of changes, subscribes to.
         queue: the most messages that wait for a slow reader; a handler that has more to say waits.
         queue_bytes: the most bytes of those. What must arrive may take up as much besides; more ends the stream.
-        queue_bytes_of_all: the most bytes that wait for all slow readers together. Once it is that much, a handler waits whose reader has
-            anything left to read.
+        queue_bytes_of_all: the most bytes that wait for all slow readers together, those that are going out among them. Once it is that
+            much, a handler waits whose reader has anything left to read, and who takes nothing at all for two seconds loses its connection.
         calls_of_principal: the most calls of one client that wait for something at once; further ones are refused. Streams do not count.
         call_bytes_of_principal: the most bytes that the requests of these have. One that is no larger than an equal share of this finds
             room when others of its sender are too large.

@@ -6,6 +6,9 @@ Citations: basic/utilities/cancellation#behavior-requirements, server/resources#
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import urllib.parse
 from typing import Any
 
 import pytest
@@ -17,6 +20,7 @@ from mcp_anyrev.conversation.outbox import Queue
 from mcp_anyrev.http.streams import Stream
 from mcp_anyrev.storage.keys import Key, key, new_name
 from mcp_anyrev.storage.memory import MemoryHub
+from mcp_anyrev.transports.answers import Answers
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, needs, serving
@@ -156,6 +160,89 @@ def test_what_has_to_arrive_and_does_not_fit_ends_the_stream_and_says_so(caplog:
         assert await hub.read(topic, "", 0) is None, "whoever reads it sees its end"
 
     asyncio.run(test())
+
+
+async def test_what_nobody_reads_any_longer_is_left_to_the_hub() -> None:
+    """There it counts, and goes when its time is over; here it would stay, with as much again for every stream that was left."""
+    limits, unread = Limits(queue_bytes=1_000), Amount(1_000_000)
+    hub = MemoryHub()
+    topic = key("stream", new_name())
+    await hub.open(topic, owner="a")
+    stream = Stream(hub, Bus(hub, "test"), topic, limits, unread, 60)
+    for number in range(20):
+        stream.send(b"%d" % number + bytes(100))
+    await asyncio.sleep(0.01)
+    assert unread.bytes > 500, "as long as somebody reads, it waits for that"
+    stream.attend(False)
+    await asyncio.sleep(0.01)
+    assert unread.bytes == 0
+    assert not await stream.room()
+    stream.end(b"answer")
+    await asyncio.sleep(0.01)
+    reading = await hub.read(topic, "", 0)
+    assert reading is not None and not reading.missed
+    bodies = [message.body for message in reading.messages]
+    assert bodies[:20] == [b"%d" % number + bytes(100) for number in range(20)] and bodies[20] == b"answer"
+
+
+async def test_what_a_client_takes_comes_whole_and_who_takes_nothing_makes_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mcp_anyrev.transports.answers._STUCK_SECONDS", 0.05)
+    unread = Amount(1_000_000)
+    answers, part, got, sizes = Answers(unread), bytes(range(256)) * 1_500, bytearray(), set()
+
+    async def taking(piece: bytes) -> None:
+        await asyncio.sleep(0.02)
+        got.extend(piece)
+        sizes.add(len(piece))
+
+    async def stuck(piece: bytes) -> None:
+        await asyncio.Event().wait()
+
+    slow = asyncio.ensure_future(answers.write(part, taking))
+    waiting = [asyncio.ensure_future(answers.write(part, stuck)) for _ in range(2)]
+    await asyncio.sleep(0.1)
+    assert not any(each.done() for each in waiting), "so much may wait"
+    waiting += [asyncio.ensure_future(answers.write(part, stuck)) for _ in range(2)]
+    with pytest.raises(ConnectionResetError):
+        await waiting[0]
+    await slow
+    assert bytes(got) == part and max(sizes) < len(part) / 5
+    assert not waiting[-1].done() and unread.bytes == len(part) * sum(not each.done() for each in waiting)
+    for each in waiting:
+        each.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert unread.bytes == unread.count == 0
+
+
+async def test_who_takes_nothing_loses_the_connection_when_there_is_no_room(
+    monkeypatch: pytest.MonkeyPatch, adapter: Adapter, binding: str
+) -> None:
+    """Whether it is a single answer or a stream that is not read; who reads gets all of it."""
+    monkeypatch.setattr("mcp_anyrev.transports.answers._STUCK_SECONDS", 0.05)
+    made = Registry("large", "1.0")
+
+    @made.tool
+    async def large(bytes_: int) -> str:
+        return "x" * bytes_
+
+    settings = Settings(limits=Limits(queue_bytes_of_all=1_000_000))
+    async with serving(made, settings, binding) as url, RawClient(url, adapter) as client:
+        request = json.dumps(
+            client.request("tools/call", {"name": "large", "arguments": {"bytes_": 30_000_000}})
+        ).encode()
+        parts = urllib.parse.urlsplit(url)
+        fields = {**client.headers(json.loads(request)), "Host": parts.netloc, "Content-Type": "application/json"}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port, limit=1_000)
+        writer.write(f"POST {parts.path} HTTP/1.1\r\n{lines}Content-Length: {len(request)}\r\n\r\n".encode() + request)
+        await reader.readline()
+        await asyncio.sleep(0.2)
+        assert len((await client.tool("large", {"bytes_": 3_000_000})).text) == 3_000_000
+        with contextlib.suppress(ConnectionError):
+            assert len(await reader.read(-1)) < 30_000_000
+        writer.close()
 
 
 async def test_a_question_that_cannot_be_delivered_fails_at_once(

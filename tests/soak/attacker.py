@@ -239,11 +239,15 @@ class Attacker:
 
     async def _connected(self, stack: contextlib.AsyncExitStack, sent: bytes) -> None:
         _, writer = await asyncio.open_connection(self._host, self._port, limit=2**16)
-        stack.callback(writer.transport.abort)
+        stack.callback(_abort, writer)  # which has to be kept: a connection whose writer is gone is closed
         writer.write(sent)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.5):
                 await writer.drain()
+
+
+def _abort(writer: asyncio.StreamWriter) -> None:
+    writer.transport.abort()
 
 
 KINDS: tuple[Callable[[Attacker], Awaitable[None]], ...] = (

@@ -37,17 +37,18 @@ class Streams:
 
     Attributes:
         hub: what carries them.
+        unread: what waits for all readers of this worker.
         often: after how many messages a reader says how far it has got, if somebody writes on another worker.
         retry: after how many milliseconds a client takes a stream up again that ended early, where nothing else is said.
     """
 
     def __init__(self, core: Core) -> None:
         self.hub = core.hub
+        self.unread = core.unread
         self.often = max(1, core.settings.limits.queue // 4)
         self.retry = round(core.settings.retry_seconds * 1000)
         self._bus = core.bus
         self._limits = core.settings.limits
-        self._unread = core.unread
         self._patience = core.settings.kept_seconds
         self._written: weakref.WeakValueDictionary[Key, Stream] = weakref.WeakValueDictionary()
         self._read: dict[Key, Reader] = {}
@@ -70,7 +71,7 @@ class Streams:
         stream = self._written.get(topic)
         if stream is None or stream.closed:
             stream = self._written[topic] = Stream(
-                self.hub, self._bus, topic, self._limits, self._unread, self._patience
+                self.hub, self._bus, topic, self._limits, self.unread, self._patience
             )
         return stream
 

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import sys
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -163,14 +164,17 @@ class Stream:
         if not self._ended:
             self._ended = True
             self._put(_END, None)
+            self._move()
 
     async def room(self) -> bool:
         """See `Outbox.room`."""
-        while self._waiting_amount.full and not self.closed:
+        while not self.closed:
             if not self._attended:
-                return False
+                return not (self._waiting_amount.full or self._unread_amount.full)
+            if not self._waiting_amount.full:
+                return True
             await self._movement()
-        return not self.closed
+        return False
 
     def release(self, retry: int) -> None:
         """See `Outbox.release`."""
@@ -235,7 +239,7 @@ class Stream:
     async def _write(self) -> None:
         try:
             while self._waiting:
-                if self._unread_amount.full and not await self._read_in_time():
+                if not await self._read_in_time(self._waiting[0][1] is not None):
                     raise TimeoutError("nobody read it for too long")
                 if not self._waiting:
                     return
@@ -254,9 +258,12 @@ class Stream:
             self.abandon()
             await self._close(None)
 
-    async def _read_in_time(self) -> bool:
-        """Wait until there is room for another message; False where nothing moved for too long."""
-        while self._unread_amount.full and not self.closed:
+    async def _read_in_time(self, coalesces: bool) -> bool:
+        """Wait until there is room for another message; False where nothing moved for too long.
+
+        Where nobody reads, nobody is waited for, unless what waits may become less: the hub keeps it then, and counts it.
+        """
+        while self._unread_amount.full and not self.closed and (self._attended or (coalesces and not self._ended)):
             try:
                 async with asyncio.timeout(self._patience):
                     await self._movement()
@@ -285,6 +292,7 @@ class Reader:
     """
 
     __slots__ = (
+        "_held",
         "_leaving",
         "_request",
         "_retry",
@@ -307,6 +315,7 @@ class Reader:
         """Is the client there no longer?"""
         self.written_at = asyncio.get_running_loop().time()
         """When the last message was written, by the clock of the event loop."""
+        self._held = Amount(sys.maxsize, within=streams.unread)
         self._streams = streams
         self._request = request
         self._written = written
@@ -346,6 +355,7 @@ class Reader:
                 raise
         finally:
             self._task = None
+            self._held.clear()
             watching.cancel()
             await self._streams.left(self)
         if self._retry is not None and not self.gone:
@@ -363,17 +373,24 @@ class Reader:
                 log.error("a stream was ended, since some of its messages were not kept until they were read")
                 return True
             position = reading.position
-            for message in reading.messages:
+            if not reading.messages:
+                await self._request.write(KEEP_ALIVE)
+                continue
+            messages = deque(reading.messages)
+            del reading  # the hub may let go what is still to be written, so it counts as unread while it is held here
+            for message in messages:
+                self._held.add(len(message.body))
+            while messages:
+                message = messages.popleft()
                 if message.body == _END:
                     return True
                 await self._request.write(self._written(message))
+                self._held.remove(len(message.body))
                 self.written_at = asyncio.get_running_loop().time()
                 unsaid += not self._streams.was_read(self.topic, message.position)
-            if unsaid >= self._streams.often and reading.messages:
+            if unsaid >= self._streams.often:
                 unsaid = 0
                 await self._streams.tell(self, position)
-            if not reading.messages:
-                await self._request.write(KEEP_ALIVE)
 
     async def _watch(self) -> None:
         await self._request.gone()

@@ -68,12 +68,14 @@ class Reports:
         request, conversation = self._request, self._request.conversation
         if method not in conversation.adapter.server_notifications:
             return
-        message = to_json(conversation.adapter.encode_notification(method, params), inf_nan_mode="null")
         if not request.open or request.given_up is not None:
             return
-        if await conversation.outbox.room():
+        if (
+            await conversation.outbox.room()
+        ):  # until there is, a report takes up no more than the handler has of it anyway
             if request.open and request.given_up is None:
-                conversation.outbox.send(message)
+                message = conversation.adapter.encode_notification(method, params)
+                conversation.outbox.send(to_json(message, inf_nan_mode="null"))
             return
         self._left_out += 1
         if self._left_out & (self._left_out - 1) == 0:  # 1, 2, 4, …: said again, but not as often as it happens

@@ -32,11 +32,11 @@ def routes(server: Server, addresses: Mapping[str, Handle]) -> list[web.RouteDef
 
 
 def _handler(server: Server, handle: Handle, departures: Departures, path: str) -> Handler:
-    bodies = server.bodies
+    bodies, answers = server.bodies, server.answers
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         if server.fresh:
             await server.start_for_request()
-        return await answered(Request(request, bodies, departures, path), handle)
+        return await answered(Request(request, bodies, answers, departures, path), handle)
 
     return answer

@@ -77,7 +77,7 @@ class Application:
         handle = self._addresses.get(own_path(scope), self._otherwise) if self._addresses else self._otherwise
         self._answering += 1
         try:
-            await answer(Request(scope, receive, send, self._server.bodies), handle)
+            await answer(Request(scope, receive, send, self._server.bodies, self._server.answers), handle)
         finally:
             self._answering -= 1
 

@@ -173,7 +173,7 @@ class Serving:
         handle = self._addresses.get(request.path)
         if handle is None:
             return web.HTTPNotFound()
-        return await answered(Request(request, self._server.bodies, self._departures), handle)
+        return await answered(Request(request, self._server.bodies, self._server.answers, self._departures), handle)
 
     async def _start_and_stay(self) -> str:
         url = await self.start()

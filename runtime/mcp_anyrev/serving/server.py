@@ -21,6 +21,7 @@ from mcp_anyrev.http.http_sse import HttpSse
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.server.core import Core
 from mcp_anyrev.settings import Settings
+from mcp_anyrev.transports.answers import Answers
 from mcp_anyrev.transports.bodies import Bodies
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Server:
         self._endpoint = Endpoint(self._core)
         self.bodies = Bodies(self._core.settings.limits)
         """Those that are arriving, at whichever address."""
+        self.answers = Answers(self._core.unread)
+        """Those that are going out, to whichever address."""
         self._starting: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self.fresh = True

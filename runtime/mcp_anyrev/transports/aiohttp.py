@@ -7,6 +7,7 @@ Specification: basic/transports/streamable-http#sending-messages
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import HttpVersion11, web
@@ -15,6 +16,7 @@ from mcp_contract import ProtocolError
 
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.request import NO_HEADERS, HttpRequest, HttpResponse
+from mcp_anyrev.transports.answers import PIECE_BYTES, Answers
 from mcp_anyrev.transports.bodies import Bodies, coding_of, wrongly_coded
 from mcp_anyrev.transports.departures import Departures
 
@@ -32,7 +34,11 @@ async def answered(request: Request, handle: Handle) -> web.StreamResponse:
         response = None
     if response is not None:
         headers = {**response.headers, **request.more} if request.more else response.headers
-        return web.Response(body=response.body, status=response.status, headers=headers)
+        if len(response.body) <= PIECE_BYTES:
+            return web.Response(body=response.body, status=response.status, headers=headers)
+        with contextlib.suppress(ConnectionError):
+            await request.open(response.status, {**headers, "content-length": str(len(response.body))})
+            await request.write(response.body)
     if request.response is None:  # nobody is there; what is returned goes nowhere
         return web.Response()
     return request.response
@@ -44,15 +50,21 @@ class Request:
     Args:
         request: the request, as aiohttp has it.
         bodies: those that are arriving, of the server.
+        answers: those that are going out, of the server.
         departures: notices that clients have gone.
         path: the path within the application for which it came; None for a server that does nothing else, and leaves compressed bodies
             as they are.
     """
 
-    __slots__ = ("_bodies", "_decodes", "_departures", "_request", "fault", "head", "more", "response")
+    __slots__ = ("_answers", "_bodies", "_decodes", "_departures", "_request", "fault", "head", "more", "response")
 
     def __init__(
-        self, request: web.BaseRequest, bodies: Bodies, departures: Departures, path: str | None = None
+        self,
+        request: web.BaseRequest,
+        bodies: Bodies,
+        answers: Answers,
+        departures: Departures,
+        path: str | None = None,
     ) -> None:
         query = request.raw_path.partition("?")[2]
         root = "" if path is None else request.path.removesuffix(path)
@@ -61,6 +73,7 @@ class Request:
         self.fault: ProtocolError | None = None
         self.response: web.StreamResponse | None = None
         self._request = request
+        self._answers = answers
         self._bodies = bodies
         self._departures = departures
         self._decodes = path is None
@@ -101,7 +114,12 @@ class Request:
     async def write(self, piece: bytes) -> None:
         """See `HttpRequest.write`."""
         if self.response is not None:
-            await self.response.write(piece)
+            try:
+                await self._answers.write(piece, self.response.write)
+            except ConnectionError:
+                if self._request.transport is not None:  # there may be somebody who takes nothing
+                    self._request.transport.abort()
+                raise
 
     async def gone(self) -> None:
         """See `HttpRequest.gone`."""

@@ -6,6 +6,7 @@ Specification: basic/transports/streamable-http#sending-messages
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from http import HTTPStatus
 from typing import Any
@@ -17,6 +18,7 @@ from mcp_anyrev.conversation.at_once import Resumed
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.request import NO_HEADERS, HttpRequest, HttpResponse
 from mcp_anyrev.http.responses import JSON_HEADERS
+from mcp_anyrev.transports.answers import PIECE_BYTES, Answers
 from mcp_anyrev.transports.bodies import Bodies, coding_of
 
 Scope = MutableMapping[str, Any]
@@ -48,7 +50,12 @@ async def answer(request: Request, handle: Handle) -> None:
     if response.status != HTTPStatus.NO_CONTENT:  # which has no length either
         lines.append((b"content-length", b"%d" % len(response.body)))
     await request.send({"type": "http.response.start", "status": response.status, "headers": lines})
-    await request.send({"type": "http.response.body", "body": response.body})
+    if len(response.body) > PIECE_BYTES:
+        with contextlib.suppress(ConnectionError):
+            await request.write(response.body)
+            await request.send({"type": "http.response.body"})
+    else:
+        await request.send({"type": "http.response.body", "body": response.body})
 
 
 class Request:
@@ -59,11 +66,12 @@ class Request:
         receive: gives the body piece by piece, and says that the client has gone.
         send: takes the answer.
         bodies: those that are arriving, of the server.
+        answers: those that are going out, of the server.
     """
 
-    __slots__ = ("_bodies", "_open", "_receive", "fault", "head", "more", "opened", "send")
+    __slots__ = ("_answers", "_bodies", "_open", "_receive", "fault", "head", "more", "opened", "send")
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, bodies: Bodies) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, bodies: Bodies, answers: Answers) -> None:
         fields: CIMultiDict[str] = CIMultiDict()
         for name, value in scope["headers"]:
             fields.add(name.decode("latin-1"), value.decode(errors="surrogateescape"))
@@ -78,6 +86,7 @@ class Request:
         self.fault: ProtocolError | None = None
         self.send = send
         self._receive = receive
+        self._answers = answers
         self._bodies = bodies
         self._open = False
         self.opened = False
@@ -109,7 +118,11 @@ class Request:
 
     async def write(self, piece: bytes) -> None:
         """See `HttpRequest.write`."""
-        await self.send({"type": "http.response.body", "body": piece, "more_body": True})
+        try:
+            await self._answers.write(piece, self._send)
+        except ConnectionError:  # without its end, a server closes the connection
+            self._open = False
+            raise
 
     async def gone(self) -> None:
         """See `HttpRequest.gone`."""
@@ -121,6 +134,9 @@ class Request:
         if self._open:
             self._open = False
             await self.send({"type": "http.response.body", "body": b""})
+
+    async def _send(self, piece: bytes) -> None:
+        await self.send({"type": "http.response.body", "body": piece, "more_body": True})
 
     async def _received(self) -> Message:
         return await self._receive()
