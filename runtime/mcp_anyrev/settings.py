@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator
 from pydantic.dataclasses import dataclass
 
 from mcp_anyrev.principal import Recognise
 from mcp_anyrev.protected_resource import ProtectedResource
+from mcp_anyrev.storage.backends import known_url
 from mcp_anyrev.storage.protocols import Hub, SessionStore
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -34,6 +35,17 @@ def _shaped(pattern: re.Pattern[str], words: str) -> AfterValidator:
         return value
 
     return AfterValidator(check)
+
+
+def _url_or(kind: type, words: str) -> PlainValidator:
+    def check(value: object) -> object:
+        if isinstance(value, str):
+            return known_url(value)
+        if value is None or isinstance(value, kind):
+            return value
+        raise ValueError(f"it is neither the URL of a store nor {words}")
+
+    return PlainValidator(check)
 
 
 def _known(revisions: Sequence[str] | None) -> Sequence[str] | None:
@@ -147,8 +159,10 @@ class Settings:
 
     Attributes:
         revisions: the revisions that are served; None for all.
-        store: where sessions and unfinished questions are kept; None for this process's memory.
-        hub: how an answer finds the worker that waits for it; None for this process's memory.
+        store: where sessions and unfinished questions are kept: the URL of a system that several processes can share, whose schemes
+            are in `mcp_anyrev.storage.backends.SCHEMES`, or a session store; None for this process's memory.
+        hub: how an answer finds the worker that waits for it: a URL, or a hub; None for where `store` is, if that is a URL, and
+            this process's memory if it is not.
         keys: secrets, each of at least 16 bytes, that seal what travels through a client. The first seals, all of them open. Without any,
             a secret is made for this process, so a round trip cannot end on another.
         ask_timeout_seconds: how long a pushed question waits for its answer.
@@ -181,8 +195,10 @@ class Settings:
     """
 
     revisions: Annotated[Sequence[str] | None, AfterValidator(_known)] = None
-    store: SessionStore | None = None
-    hub: Hub | None = None
+    store: Annotated[str | SessionStore | None, _url_or(SessionStore, "a session store")] = field(
+        default=None, repr=False
+    )
+    hub: Annotated[str | Hub | None, _url_or(Hub, "a hub")] = field(default=None, repr=False)
     keys: Sequence[Secret] = field(default=(), repr=False)
     ask_timeout_seconds: Seconds = 120
     state_ttl_seconds: Seconds = 600

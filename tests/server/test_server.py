@@ -155,17 +155,18 @@ async def test_it_says_how_it_does() -> None:
     async with server:
         health = await server.health()
         assert health["running"] and health["store"] and health["hub"] and health["requests"] == 0
-        assert health["revisions"] == list(AdapterSet.default().versions)
+        assert health["revisions"] == list(AdapterSet.default().versions) and health["faults"] == {}
 
 
 async def test_a_store_that_cannot_be_reached_is_told() -> None:
     class Gone(MemoryStore):
         async def get(self, key: Any) -> Any:
-            raise Unavailable("out of reach")
+            raise ConnectionRefusedError("user:s3cret@host does not answer")
 
     async with Server(registry(), Settings(store=Gone())) as server:
         health = await server.health()
         assert health["running"] and not health["store"] and health["hub"]
+        assert health["faults"] == {"store": "it cannot be reached (ConnectionRefusedError)"}
 
 
 async def test_a_call_that_the_store_cannot_be_reached_for_is_told_so_with_its_id(

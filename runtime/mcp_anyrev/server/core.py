@@ -6,11 +6,10 @@ anything of the application.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
@@ -32,16 +31,13 @@ from mcp_anyrev.declaring.threads import Threads
 from mcp_anyrev.principal import Principal, name_of, scopes_of
 from mcp_anyrev.server.asking.attempts import Attempts
 from mcp_anyrev.server.audience import ENDED, Audience
-from mcp_anyrev.server.guarded_storage import GuardedHub, GuardedStore
 from mcp_anyrev.server.methods import Method, Methods
 from mcp_anyrev.server.offers import Offer, announced, unreadable_tools
 from mcp_anyrev.server.quota import Quota
 from mcp_anyrev.server.rate import Rate
+from mcp_anyrev.server.shared import Shared
 from mcp_anyrev.server.subscriptions import Subscriptions
 from mcp_anyrev.settings import Settings
-from mcp_anyrev.storage.keys import key
-from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
-from mcp_anyrev.storage.protocols import Hub, SessionStore
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -49,12 +45,8 @@ NOT_AGREED = ""
 """The revision of a session that has had no handshake yet."""
 
 _PING = "ping"
-_HEALTH_SECONDS = 2.0
 _LAST_SECONDS = 2.0
 """How long it may take to end beside what calls may take."""
-
-_QUEUES_KEPT = 4
-"""How many times as much as may be unread a stream keeps, for a reader that has lost what it was just sent."""
 
 
 class Core:
@@ -75,8 +67,10 @@ class Core:
         self.registry = registry
         self.settings = settings
         self.adapters = AdapterSet.default() if settings.revisions is None else AdapterSet(settings.revisions)
-        self.store = _store(settings)
-        self.hub = _hub(settings)
+        self.shared = Shared(settings, registry.name)
+        """What it has in common with other workers."""
+        self.store = self.shared.store
+        self.hub = self.shared.hub
         self.sessions = Sessions(self.store, ttl=settings.session_ttl_seconds, most=limits.session_bytes)
         self.bus = Bus(self.hub, registry.name)
         self.unread = Amount(limits.queue_bytes_of_all)
@@ -113,7 +107,12 @@ class Core:
         for line in unreadable_tools(self._offers.values()):
             log.warning("%s", line)
         self.audience.ending = False
-        await self._lifespans.start()
+        await self.shared.open()
+        try:
+            await self._lifespans.start()
+        except BaseException:
+            await self.shared.close()
+            raise
         self.running = True
 
     async def close(self) -> None:
@@ -131,14 +130,10 @@ class Core:
         try:
             await self.bus.stop()
         finally:
-            await self._lifespans.stop(max(0.0, end - time.monotonic()))
-
-    async def reachable(self) -> JsonObject:
-        """Can the store and the hub be reached?"""
-        return {
-            "store": await _answers(self.store.get(key("health", "check"))),
-            "hub": await _answers(self.hub.read(key("health", "check"), "", 0)),
-        }
+            try:
+                await self._lifespans.stop(max(0.0, end - time.monotonic()))
+            finally:
+                await self.shared.close()
 
     def offer(self, adapter: Adapter) -> Offer:
         """What a revision gets of the registry as it is now."""
@@ -253,36 +248,6 @@ class Core:
         conversation.session = await conversation.session.change(agree)
         if conversation.session is not None:
             await self.bus.say({SESSION: conversation.session.name})
-
-
-def _store(settings: Settings) -> SessionStore:
-    if settings.store is not None:
-        return GuardedStore(settings.store)
-    limits = settings.limits
-    return MemoryStore(total_bytes=limits.stored_bytes, owner_bytes=limits.stored_bytes_of_principal)
-
-
-def _hub(settings: Settings) -> Hub:
-    if settings.hub is not None:
-        return GuardedHub(settings.hub)
-    limits = settings.limits
-    return MemoryHub(
-        topic_messages=_QUEUES_KEPT * limits.queue,
-        topic_bytes=_QUEUES_KEPT * limits.queue_bytes,
-        seconds=settings.kept_seconds,
-        total_bytes=limits.kept_bytes,
-        owner_bytes=limits.kept_bytes_of_principal,
-    )
-
-
-async def _answers(asked: Awaitable[object]) -> bool:
-    try:
-        async with asyncio.timeout(_HEALTH_SECONDS):
-            await asked
-    except Exception:
-        log.exception("what the workers share cannot be reached")
-        return False
-    return True
 
 
 def _check_agreement(adapter: Adapter, session: Session, method: str) -> None:

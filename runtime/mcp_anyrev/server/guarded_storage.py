@@ -109,6 +109,6 @@ async def _answered(
             return await awaited(asked(), raised)
     except (Busy, Unavailable):
         raise
-    except Exception:
+    except Exception as error:
         log.exception("what the workers share does not answer")
-    raise Unavailable("what the workers of this server share cannot be reached now")
+        raise Unavailable("what the workers of this server share cannot be reached now") from error

@@ -197,13 +197,14 @@ class Server:
     async def health(self) -> JsonObject:
         """How it does, as JSON: is it `running`, can it reach its `store` and its `hub`, and how much is going on.
 
+        Where it cannot reach one, `faults` has the reason under its name, without credentials.
         `requests` are those that wait for something, `subscriptions` streams of changes that a request opened, and `sessions` those
         with a stream on this worker.
         """
         subscriptions, sessions = self._core.audience.sizes
         return {
             "running": self._core.running,
-            **await self._core.reachable(),
+            **await self._core.shared.health(),
             "requests": self._core.in_flight.waiting,
             "subscriptions": subscriptions,
             "sessions": sessions,

@@ -18,9 +18,11 @@ from typing import NamedTuple
 from cachetools import TLRUCache
 from mcp_contract import Busy, Unavailable
 
+from mcp_anyrev.storage.bounds import HubBounds, StoreBounds
 from mcp_anyrev.storage.keys import Key
-from mcp_anyrev.storage.protocols import IN_USE_SECONDS, Message, Reading, Stored
+from mcp_anyrev.storage.protocols import Message, Reading, Stored
 from mcp_anyrev.storage.sweeping import Sweeper
+from mcp_anyrev.storage.urls import StorageUrl
 
 _VALUE_BYTES = 512
 _TOPIC_BYTES = 1_024
@@ -43,9 +45,9 @@ class MemoryStore:
     def __init__(
         self,
         *,
-        total_bytes: int = 64 * 1024 * 1024,
-        owner_bytes: int = 16 * 1024 * 1024,
-        in_use_seconds: float = IN_USE_SECONDS,
+        total_bytes: int = StoreBounds.total_bytes,
+        owner_bytes: int = StoreBounds.owner_bytes,
+        in_use_seconds: float = StoreBounds.in_use_seconds,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._total_bytes = total_bytes
@@ -250,11 +252,11 @@ class MemoryHub:
     def __init__(
         self,
         *,
-        topic_messages: int = 4_096,
-        topic_bytes: int = 16 * 1024 * 1024,
-        seconds: float = 300,
-        total_bytes: int = 128 * 1024 * 1024,
-        owner_bytes: int = 32 * 1024 * 1024,
+        topic_messages: int = HubBounds.topic_messages,
+        topic_bytes: int = HubBounds.topic_bytes,
+        seconds: float = HubBounds.seconds,
+        total_bytes: int = HubBounds.total_bytes,
+        owner_bytes: int = HubBounds.owner_bytes,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._topic_messages = topic_messages
@@ -486,3 +488,26 @@ class _Topics:
     def unused(self, besides: _Topic) -> _Topic | None:
         """The longest unused, on which nobody waits; None where there is none."""
         return next((topic for topic in self.order if topic is not besides and not topic.waiting), None)
+
+
+class MemoryBackend:
+    """Both within this process, for `memory:`; see `Backend`."""
+
+    def __init__(self, url: StorageUrl, namespace: str, store: StoreBounds, hub: HubBounds) -> None:
+        self.fault: str | None = None
+        self.store = MemoryStore(
+            total_bytes=store.total_bytes, owner_bytes=store.owner_bytes, in_use_seconds=store.in_use_seconds
+        )
+        self.hub = MemoryHub(
+            topic_messages=hub.topic_messages,
+            topic_bytes=hub.topic_bytes,
+            seconds=hub.seconds,
+            total_bytes=hub.total_bytes,
+            owner_bytes=hub.owner_bytes,
+        )
+
+    async def open(self) -> None:
+        """See `Backend.open`."""
+
+    async def close(self) -> None:
+        """See `Backend.close`: there is nobody else, so what is kept stays for as long as the process does."""
