@@ -51,6 +51,7 @@ from .serving.serve import run as run
 from .serving.serve import serve as serve
 from .serving.server import Server as Server
 from .serving.sse import SseEndpoint as SseEndpoint
+from .serving.stdio import stdio as stdio
 from .settings import Limits as Limits
 from .settings import Settings as Settings
 from .storage.memory import MemoryHub as MemoryHub

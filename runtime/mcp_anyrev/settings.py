@@ -90,6 +90,7 @@ class Limits:
         body_bytes: the largest body that is read.
         values: the most values, members and items at any depth, that one body holds. What a body costs depends on them more than on
             its bytes; a list of a thousand rows of fifty members has 51,000.
+        line_bytes: the longest line that is read where a message is a line; a longer one is left out.
         nesting: the most objects and arrays within each other in the arguments of a call, the arguments themselves among them.
         body_seconds: how long the body of a request may take to arrive.
         bodies_of_address: the most bodies that are arriving from one network address at once; further ones are refused. Those that have
@@ -127,6 +128,7 @@ class Limits:
 
     body_bytes: Count = 4 * 1024 * 1024
     values: Count = 100_000
+    line_bytes: Count = 16 * 1024 * 1024
     nesting: Count = 32
     body_seconds: Seconds = 30
     bodies_of_address: Count = 1_000

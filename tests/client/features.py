@@ -1,5 +1,9 @@
 """Everything that a server can be asked for, as one list: what a client does, and what comes of it as JSON.
 
+    python tests/client/features.py
+
+serves them on its standard streams.
+
 Rule: the same on every transport, to the letter; what a revision lacks, its adapter says.
 """
 
@@ -10,7 +14,7 @@ import base64
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from mcp_anyrev import Audio, Client, Exchange, NotOffered, Registry, RequestRefused, elicit, roots, sample
+from mcp_anyrev import Audio, Client, Exchange, NotOffered, Registry, RequestRefused, elicit, roots, sample, stdio
 from mcp_revisions import canonical
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel
@@ -365,3 +369,7 @@ async def _text_or_error(client: Client, tool: str) -> str:
 async def _until(holds: Callable[[], bool]) -> None:
     while not holds():  # noqa: ASYNC110  # callbacks note what they get
         await asyncio.sleep(0.002)
+
+
+if __name__ == "__main__":
+    stdio(declared())

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import pathlib
+import sys
 from collections.abc import AsyncIterator, Callable
 
 import pytest
+from bounds import starting
 from features import FEATURES, Told, callbacks, declared, expected
 from hosting import on_uvicorn
 from mcp_anyrev import Client, Settings, asgi, serve
@@ -47,11 +50,22 @@ async def over_http_sse(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
         yield client
 
 
+@contextlib.asynccontextmanager
+async def over_stdio(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
+    command = [sys.executable, str(pathlib.Path(__file__).with_name("features.py"))]
+    with starting():
+        client = Client(command, adapter, **callbacks(told))
+        await client.initialize()
+    async with client:
+        yield client
+
+
 TRANSPORTS: dict[str, Connected] = {
     "memory": in_memory,
     "aiohttp": over_aiohttp,
     "asgi": over_asgi,
     "http_sse": over_http_sse,
+    "stdio": over_stdio,
 }
 EACH = [
     (version, transport)

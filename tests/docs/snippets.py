@@ -109,6 +109,8 @@ def run_command(command: Command) -> None:
         assert set(arguments) <= set(targets), f"no such target: {command.line}"
     elif (name, arguments[:1]) == ("pip", ["install"]):
         assert arguments[1].partition("[")[0] == "mcp-anyrev"
+    elif name == "mcp-anyrev" and arguments[0] == "serve" and "stdio" in arguments:
+        _prints([*_entry(name), *arguments], command.output)  # there is nothing to read, so it ends
     elif name == "mcp-anyrev" and arguments[0] == "serve":
         _serves([*_entry(name), *arguments, "--port", "0"], "http://")
     elif name == "uvicorn":
@@ -125,7 +127,15 @@ def _entry(name: str) -> list[str]:
 
 def _prints(command: list[str], expected: list[str]) -> None:
     environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1"}
-    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=COMMAND_SECONDS, env=environment)
+    ran = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=COMMAND_SECONDS,
+        env=environment,
+    )
     assert ran.returncode == 0, ran.stderr
     if expected:
         pattern = "\n".join(".*" if line == "…" else re.escape(line) for line in expected)

@@ -28,8 +28,8 @@ NamedByTable = Literal["requests", "request members", "meta keys", "error codes"
 code; a code, and a kind of error; a concern that the revision answers with something."""
 
 
-Reader = Literal["client", "stdio", "people"]
-"""Who reads an answer that the server does not: the client or the transport stdio, which come next, or people, who compare revisions."""
+Reader = Literal["people"]
+"""Who reads an answer that no code does: people, who compare revisions."""
 
 
 Cited = Annotated[Citations, pydantic.Field(alias="cite", description="Where it is written, or why it is so.")]

@@ -21,11 +21,15 @@ class _Serve(CommandWithExamples):
         "mcp-anyrev serve shop.tools:registry --port 8080 --path /api/mcp",
         "mcp-anyrev serve shop.tools:registry --revisions {newest},{oldest}",
         "mcp-anyrev serve shop.tools:registry --transport sse",
+        "mcp-anyrev serve shop.tools:registry --transport stdio",
     )
 
 
 _PATHS = {"http": "/mcp", "sse": "/sse"}
 """A transport → the path of its address, if nothing is said."""
+
+_STDIO = "stdio"
+_OF_HTTP = {"host": "--host", "port": "--port", "path": "--path", "hosts": "--allow-host", "origins": "--allow-origin"}
 
 
 def _revisions(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -38,7 +42,9 @@ def _revisions(context: click.Context, parameter: click.Parameter, value: str | 
 @click.argument("target", metavar="MODULE:REGISTRY")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Interface to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 for any that is free.")
-@click.option("--transport", type=click.Choice(sorted(_PATHS)), default="http", show_default=True, help="How to speak.")
+@click.option(
+    "--transport", type=click.Choice([*_PATHS, _STDIO]), default="http", show_default=True, help="How to speak."
+)
 @click.option("--path", default=None, help="Path of the address; /mcp over http, /sse over sse, if not given.")
 @click.option("--revisions", metavar="REV,REV", callback=_revisions, help="Serve only these; all if not given.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Another name that clients reach it by.")
@@ -53,22 +59,20 @@ def serve(
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
 ) -> None:
-    """Serve REGISTRY of MODULE until it is interrupted: over Streamable HTTP, or over HTTP+SSE for old clients.
+    """Serve REGISTRY of MODULE until it is interrupted: over Streamable HTTP, over HTTP+SSE for old clients, or on stdin and stdout.
 
-    MODULE is a dotted name or a .py file. The URL is written to stdout once the server listens.
+    MODULE is a dotted name or a .py file. Over HTTP the URL is written to stdout once the server listens.
     """
     import sys
+    from functools import partial
 
     from pydantic import ValidationError
 
     from mcp_anyrev.cli.targets import TargetFault, load_registry
     from mcp_anyrev.serving.serve import CannotListen, run
+    from mcp_anyrev.serving.stdio import loaded_on_stdio
     from mcp_anyrev.settings import LOOPBACK, Settings
 
-    try:
-        registry = load_registry(target)
-    except TargetFault as fault:
-        raise click.BadParameter(str(fault), param_hint="MODULE:REGISTRY") from None
     if transport == "sse" and not any(adapter.served_on_http_sse for adapter in _adapters(revisions)):
         raise click.BadParameter(
             f"none of these is served over sse: {', '.join(revisions or ())}", param_hint="--revisions"
@@ -81,10 +85,15 @@ def serve(
         raise click.UsageError(
             "; ".join(fault["msg"].removeprefix("Value error, ") for fault in faults.errors())
         ) from None
-    path = f"/{(path or _PATHS[transport]).lstrip('/')}"
+    load = partial(load_registry, target)
     try:
+        if transport == _STDIO:
+            _check_no_http(click.get_current_context())
+            loaded_on_stdio(load, settings)
+            return
+        path = f"/{(path or _PATHS[transport]).lstrip('/')}"
         run(
-            registry,
+            load(),
             settings,
             host=host,
             port=port,
@@ -92,10 +101,19 @@ def serve(
             sse_path=path if transport == "sse" else None,
             told=click.echo,
         )
+    except TargetFault as fault:
+        raise click.BadParameter(str(fault), param_hint="MODULE:REGISTRY") from None
     except KeyboardInterrupt:
         sys.exit(0)
     except CannotListen as error:
         raise click.ClickException(str(error)) from None
+
+
+def _check_no_http(context: click.Context) -> None:
+    """See that nothing is asked for that means nothing on stdin and stdout."""
+    for parameter, option in _OF_HTTP.items():
+        if context.get_parameter_source(parameter) is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option} means nothing over stdio")
 
 
 def _adapters(revisions: tuple[str, ...] | None) -> list[Adapter]:

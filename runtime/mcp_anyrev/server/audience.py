@@ -110,7 +110,8 @@ class Subscription:
                     self.tell(announcement, uri)
 
     def _send(self, message: JsonObject, of: str) -> None:
-        self._outbox.send(to_json(self.adapter.tagged_notification(message, self._identifier)), of)
+        told = to_json(self.adapter.tagged_notification(message, self._identifier))
+        self._outbox.send(told, f"{of} {to_json(self._identifier).decode()}")  # several may share a connection
 
 
 class SessionStream:

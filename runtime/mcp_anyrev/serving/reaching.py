@@ -6,6 +6,7 @@ Specification: basic/transports
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,6 +20,7 @@ Target: TypeAlias = "str | Sequence[str] | Callable[[], Transport]"
 """A URL, a command as a text or as a list of its parts, or what makes a transport."""
 
 _SCHEMES = ("http://", "https://")
+_STDIO_OPTIONS = frozenset({"env", "cwd", "on_stderr"})
 
 
 def ways_to(
@@ -30,8 +32,7 @@ def ways_to(
         target: what the client was given.
         limits: how much may wait to be sent, and be received at once.
         on_wire: looks at what stands before messages, where there is anything; whoever asks for a transport sees to the messages.
-        options: what belongs to the transport: for a URL what `HttpOptions` has, and `transport`, which is `http` or `sse` where only one of
-            Streamable HTTP and HTTP+SSE is to be tried.
+        options: what belongs to the transport: for a command `env`, `cwd` and `on_stderr` of `StdioTransport`, for a URL what `HttpOptions` has.
 
     Raises:
         ValueError: the target is none, or an option is not one that works.
@@ -41,11 +42,17 @@ def ways_to(
         return {"custom": target}
     if isinstance(target, str) and target.lower().startswith(_SCHEMES):
         return _over_http(target, limits, on_wire, **options)
-    raise ValueError(f"{target!r} is neither a URL nor a command")
+    unknown = sorted(options.keys() - _STDIO_OPTIONS)
+    if unknown:
+        raise TypeError(f"a command has no option {', '.join(unknown)}; options: {', '.join(sorted(_STDIO_OPTIONS))}")
+    command = shlex.split(target) if isinstance(target, str) else list(target)
+    if not command:
+        raise ValueError("there is neither a URL nor a command")
+    return {"stdio": partial(_over_stdio, command, limits, **options)}
 
 
 def _over_http(
-    url: str, limits: Limits, on_wire: OnWire | None, *, transport: str | None = None, **options: Any
+    url: str, limits: Limits, on_wire: OnWire | None, **options: Any
 ) -> Mapping[str, Callable[[], Transport]]:
     from mcp_revisions import AdapterSet
 
@@ -56,10 +63,13 @@ def _over_http(
     address(url)
     spoken = HttpOptions(on_wire=on_wire, **options)
     first = AdapterSet.default().newest_with_handshake
-    ways: dict[str, Callable[[], Transport]] = {
+    return {
         "http": partial(streamable_http, url, limits, spoken),
         "sse": partial(http_sse, url, first, limits, spoken),
     }
-    if transport is not None and transport not in ways:
-        raise ValueError(f"transport is {' or '.join(ways)} for a URL; this is {transport!r}")
-    return ways if transport is None else {transport: ways[transport]}
+
+
+def _over_stdio(command: Sequence[str], limits: Limits, **options: Any) -> Transport:
+    from mcp_anyrev.transports.stdio_client import StdioTransport
+
+    return StdioTransport(command, limits, **options)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mcp_anyrev.server")
 
+_FLUSH_SECONDS = 1.0
+
 Handle = Callable[[HttpRequest], Awaitable[HttpResponse | None]]
 
 
@@ -193,6 +195,30 @@ class Server:
         from mcp_anyrev.transports.memory import MemoryTransport
 
         return MemoryTransport(self._core, principal)
+
+    async def stdio(self, reads: int = 0, writes: int = 1) -> None:
+        """Serve one client on two descriptors of files, until nothing comes any longer; then this server is closed.
+
+        Args:
+            reads: the descriptor that is read.
+            writes: the descriptor that is written. Nothing else is to be written to it; see `mcp_anyrev.stdio`, which sees to that.
+
+        Specification: basic/transports#stdio
+        """
+        from mcp_anyrev.server.pipe import Pipe
+        from mcp_anyrev.transports.stdio import carried
+
+        await self.start()
+        pipe = Pipe(self._core)
+        await pipe.open()
+        sending = await carried(pipe, reads, writes, self._core.settings.limits.line_bytes)
+        try:
+            await self.close()
+        finally:
+            pipe.queue.end(None)
+            await asyncio.wait((sending,), timeout=_FLUSH_SECONDS)
+            sending.cancel()
+            await pipe.close()
 
     async def health(self) -> JsonObject:
         """How it does, as JSON: is it `running`, can it reach its `store` and its `hub`, and how much is going on.

@@ -1,0 +1,71 @@
+"""A server on its standard streams whose handlers do what handlers must not: print, write to stdout, start processes, never end.
+
+python tests/stdio/talking_server.py [REVISION]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+
+from mcp_anyrev import Exchange, Limits, Registry, Settings, elicit, stdio
+
+print("printed before it serves", file=sys.stdout if os.environ.get("LOUD") else sys.stderr)
+registry = Registry("talking", "1.0")
+
+
+@registry.tool
+def echo(text: str) -> str:
+    """Gives the text back."""
+    return text
+
+
+@registry.tool
+async def loud() -> str:
+    """Writes to stdout in every way there is."""
+    print("printed")
+    sys.stdout.write("written\n")
+    os.write(1, b"through the descriptor\n")
+    await asyncio.to_thread(subprocess.run, [sys.executable, "-c", "print('from another process')"], check=True)
+    return "said"
+
+
+@registry.tool
+def hungry() -> str:
+    """Reads stdin."""
+    return repr(sys.stdin.read() or os.read(0, 100))
+
+
+@registry.tool
+async def wait(seconds: float) -> str:
+    """Takes its time."""
+    await asyncio.sleep(seconds)
+    return "waited"
+
+
+@registry.tool
+def stuck() -> str:
+    """Never ends, and cannot be cancelled."""
+    time.sleep(60)
+    return "never"
+
+
+@registry.tool
+async def ask(ex: Exchange) -> str:
+    """Asks."""
+    return str((await ex.ask("sure", elicit("Sure?"))).action)
+
+
+@registry.tool
+def grow() -> str:
+    """Says that there are other tools now."""
+    registry.changed("tools")
+    return "grown"
+
+
+if __name__ == "__main__":
+    revisions = sys.argv[1:] or None
+    stdio(registry, Settings(revisions=revisions, shutdown_seconds=0.5, limits=Limits(line_bytes=200_000)))
