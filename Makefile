@@ -10,7 +10,7 @@ PROCESSES := $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 # Each of many processes would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help generate test check build bench conformance soak clean
+.PHONY: help generate test check build bench conformance interop soak clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,9 @@ build: $(READY) ## wheel and source distribution
 
 conformance: $(READY) ## the official conformance suite against examples/everything.py and the client
 	$(BIN)/python tests/conformance/run.py
+
+interop: $(READY) ## our client and server with the official TypeScript SDKs, over every transport
+	$(BIN)/python tests/interop/run.py
 
 bench: $(READY) ## costs, side by side in one run
 	$(BIN)/python -m benchmarks

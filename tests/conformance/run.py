@@ -18,7 +18,7 @@ import time
 from collections.abc import AsyncIterator
 
 from pinning import pinned
-from suite import Suite, SuiteFault
+from suite import NotInstalled, Suite
 from verdicts import Verdict
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -171,7 +171,7 @@ def main() -> int:
             return asyncio.run(run(legs, options.url, options.results))
         with tempfile.TemporaryDirectory() as folder:
             return asyncio.run(run(legs, options.url, pathlib.Path(folder)))
-    except (SuiteFault, FileExistsError) as fault:
+    except (NotInstalled, FileExistsError) as fault:
         print(fault, file=sys.stderr)
         return 2
 

