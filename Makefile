@@ -49,7 +49,7 @@ bench: $(READY) ## costs, side by side in one run
 	$(BIN)/python -m benchmarks
 
 soak: $(READY) ## long runs: fuzzing, an attacker beside a well-behaved client, properties on other values each time
-	$(BIN)/python -m pytest -s tests/soak --override-ini addopts=
+	$(BIN)/python -m pytest -s tests/soak -p no:asyncio -p no:anyio --override-ini addopts=
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=random
 
 clean: ## remove what the targets made

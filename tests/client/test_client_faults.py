@@ -47,6 +47,11 @@ def broken(message: Message, how: dict[str, Any]) -> bytes:
 @given(st.sampled_from(ADAPTERS.versions), st.lists(st.binary(max_size=20) | BROKEN | JSON.map(to_json), max_size=4))
 def test_whatever_comes_a_call_ends_with_its_result_or_a_typed_error(version: str, answers: list[Any]) -> None:
     adapter = ADAPTERS.by_version[version]
+    asyncio.run(asyncio.wait_for(calls(adapter, Scripted(answering(adapter, answers))), 5))
+
+
+def answering(adapter: Adapter, answers: list[Any]) -> Any:
+    """A server that answers calls with these: bytes as they are, and its right answer as it is broken."""
 
     def script(message: Message) -> list[Any]:
         if message.get("method") != "tools/call":
@@ -55,7 +60,7 @@ def test_whatever_comes_a_call_ends_with_its_result_or_a_typed_error(version: st
         right = result(message, finished(adapter, "tools/call", {"content": [{"type": "text", "text": mark}]}))
         return [broken(right, one) if isinstance(one, dict) else one for one in answers]
 
-    asyncio.run(asyncio.wait_for(calls(adapter, Scripted(script)), 5))
+    return script
 
 
 async def calls(adapter: Adapter, server: Scripted) -> None:

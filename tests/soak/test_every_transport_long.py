@@ -1,0 +1,69 @@
+"""Every transport by every revision by every feature, in another order each time, and a client against servers that answer anything."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pathlib
+import random
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic_core import to_json
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "client"))
+
+from descriptions import ADAPTERS
+from features import FEATURES, Told, expected
+from scripted import Scripted
+from test_client_faults import BROKEN, JSON, calls
+from test_client_faults import answering as answering_with
+from test_every_transport import EACH, TRANSPORTS
+
+SECONDS = float(os.environ.get("SOAK_SECONDS", "60"))
+STEP_SECONDS = 60
+
+
+async def test_every_feature_gives_the_same_in_any_order(record_property: Any) -> None:
+    seed = int(os.environ.get("SOAK_SEED", "0")) or random.randrange(2**32)
+    chance, end, runs = random.Random(seed), time.monotonic() + SECONDS, 0
+    while time.monotonic() < end or runs < len(EACH):
+        for revision, transport in chance.sample(EACH, len(EACH)):
+            adapter = ADAPTERS.by_version[revision]
+            told, found = Told(), {}
+            async with asyncio.timeout(STEP_SECONDS), TRANSPORTS[transport](adapter, told) as client:
+                await client.initialize()
+                for feature in chance.sample(FEATURES, len(FEATURES)):
+                    found[feature.__name__] = await feature(client, told)
+            wanted = expected(adapter)
+            assert found == wanted, f"seed {seed}: {transport} {revision}"
+            runs += 1
+    record_property(
+        "soak", f"every transport, revision and feature: {runs} runs of {len(FEATURES)} features, seed {seed}"
+    )
+
+
+@pytest.mark.parametrize("version", ADAPTERS.versions)
+def test_whatever_comes_a_call_ends(version: str, record_property: Any) -> None:
+    tried = 0
+
+    @settings(
+        max_examples=int(20 * SECONDS),
+        derandomize=False,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.lists(st.binary(max_size=40) | BROKEN | JSON.map(to_json), max_size=6))
+    def attempt(answers: list[Any]) -> None:
+        nonlocal tried
+        tried += 1
+        adapter = ADAPTERS.by_version[version]
+        asyncio.run(asyncio.wait_for(calls(adapter, Scripted(answering_with(adapter, answers))), 5))
+
+    attempt()
+    record_property("soak", f"a client and {tried} servers that answer anything, {version}")
