@@ -57,7 +57,7 @@ from mcp_contract.members import (
     one_or_all,
 )
 from mcp_contract.messages import RESERVED_LABELS, Answered, Declaration, Json, JsonObject, Questions
-from mcp_contract.question_forms import FORMATS, unshowable, with_formats, with_names_beside_values
+from mcp_contract.question_forms import FORMATS, as_shown, unshowable, with_names_beside_values
 from mcp_contract.questions import questions_as_text, questions_in_meta, take_answers, with_answer_arguments
 from mcp_contract.sendable import (
     check_content,
@@ -126,6 +126,7 @@ __all__ = [
     "VersionHeaderRefused",
     "as_message",
     "as_one_block",
+    "as_shown",
     "audio_as_resource",
     "check_content",
     "check_date",
@@ -161,7 +162,6 @@ __all__ = [
     "take_answers",
     "unshowable",
     "with_answer_arguments",
-    "with_formats",
     "with_names_beside_values",
     "without",
     "without_header_annotations",

@@ -44,25 +44,41 @@ _APPLYING = (
 """The keywords that bring in other schemas, besides `properties` and `items`."""
 
 
-def with_formats(form: JsonObject, formats: Collection[str]) -> JsonObject:
-    """A form without the formats that a revision does not have; they say less of a text than its name.
+_OF_FORM = ("$schema", "type", "properties", "required")
+_OF_ANY = ("type", "title", "description", "default")
+_OF_CHOICES = (*_OF_ANY, "enum", "enumNames", "oneOf")
+_OF_MEMBER: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "string": (*_OF_ANY, "minLength", "maxLength", "format"),
+        "number": (*_OF_ANY, "minimum", "maximum"),
+        "integer": (*_OF_ANY, "minimum", "maximum"),
+        "boolean": _OF_ANY,
+        "array": (*_OF_ANY, "items", "minItems", "maxItems"),
+    }
+)
+"""The keywords that a client knows: of a form, of a member that asks for choices among texts, and of one by its type."""
+
+
+def as_shown(form: JsonObject, formats: Collection[str]) -> JsonObject:
+    """A form with what a client knows of it: what says more of a value than that is left out, since an answer is held against the whole.
 
     Args:
-        form: the form.
-        formats: those that there are.
-
-    Returns:
-        The form itself where it has no other.
+        form: a form that clients can show.
+        formats: the formats of text that there are.
     """
     members = form.get("properties")
     if not isinstance(members, Mapping):
         return form
-    changed = {
-        name: {key: value for key, value in member.items() if key != "format"}
-        for name, member in members.items()
-        if isinstance(member, Mapping) and member.get("format", None) not in (None, *formats)
-    }
-    return {**form, "properties": {**members, **changed}} if changed else form
+    shown = {name: _shown(member, formats) for name, member in members.items()}
+    return {key: value for key, value in form.items() if key in _OF_FORM} | {"properties": shown}
+
+
+def _shown(member: Json, formats: Collection[str]) -> Json:
+    kind = member.get("type") if isinstance(member, dict) else None
+    if not isinstance(member, dict) or not isinstance(kind, str) or kind not in _OF_MEMBER:
+        return member
+    keywords = _OF_CHOICES if kind == "string" and ("enum" in member or "oneOf" in member) else _OF_MEMBER[kind]
+    return {key: value for key, value in member.items() if key in keywords and (key != "format" or value in formats)}
 
 
 def unshowable(form: JsonObject) -> str | None:

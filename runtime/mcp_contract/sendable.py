@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -32,8 +32,19 @@ _MIME_TYPE = re.compile(
 )
 
 
+_ICON_SCHEMES = ("https", "http", "data")
+
+ANY_MESSAGE = "any message"
+"""Where a key of `_meta` may stand that the protocol defines and an application may set, as `Adapter.meta_keys` says it."""
+
+
 class MetaKeys(Protocol):
     """What an adapter says of keys of `_meta`."""
+
+    @property
+    def meta_keys(self) -> Mapping[str, str]:
+        """The keys that the revision defines, and where they stand."""
+        ...
 
     @property
     def meta_keys_have_form(self) -> bool:
@@ -81,13 +92,16 @@ def check_mime_type(mime_type: str) -> None:
 
 
 def check_icons(icons: Iterable[JsonObject]) -> None:
-    """See that the address and the media type of each icon are such.
+    """See that the address and the media type of each icon are such, and that clients may follow the address.
 
     Raises:
         ValueError: they are not.
     """
     for icon in icons:
-        check_uri(icon.get("src", ""))
+        address = icon.get("src", "")
+        check_uri(address)
+        if address.partition(":")[0].lower() not in _ICON_SCHEMES:
+            raise ValueError(f"{_named(address)} is no address of an icon; those begin with https:, http: or data:")
         _check_given(icon)
 
 
@@ -170,7 +184,7 @@ def _check_meta(part: JsonObject, keys: MetaKeys | None) -> None:
     for key in meta:
         if keys is None or keys.meta_keys_have_form:
             check_meta_key(key)
-        if keys is not None and keys.reserved_meta_key(key):
+        if keys is not None and (keys.reserved_meta_key(key) or keys.meta_keys.get(key, ANY_MESSAGE) != ANY_MESSAGE):
             raise ValueError(f"the key {cut(key)!r} of the meta is reserved for the protocol")
 
 

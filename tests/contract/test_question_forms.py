@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from mcp_contract import FORMATS, CannotAsk, unshowable, with_formats, with_names_beside_values
+from mcp_contract import FORMATS, CannotAsk, as_shown, unshowable, with_names_beside_values
 from mcp_revisions import AdapterSet
 
 
@@ -126,5 +126,24 @@ def test_what_a_form_may_have_is_what_the_newest_revisions_have() -> None:
 
 def test_formats_that_a_revision_lacks_are_left_out() -> None:
     form = {"type": "object", "properties": {"at": {"type": "string", "format": "time"}, "on": {"format": "date"}}}
-    assert with_formats(form, ["date"])["properties"] == {"at": {"type": "string"}, "on": {"format": "date"}}
-    assert with_formats(form, ["date", "time"]) is form
+    assert as_shown(form, ["date"])["properties"] == {"at": {"type": "string"}, "on": {"format": "date"}}
+    assert as_shown(form, ["date", "time"]) == form
+
+
+@pytest.mark.parametrize(
+    ("member", "shown"),
+    [
+        ({"type": "string", "pattern": "^a", "minLength": 1, "examples": ["a"]}, {"type": "string", "minLength": 1}),
+        ({"type": "string", "enum": ["a"], "minLength": 1, "const": "a"}, {"type": "string", "enum": ["a"]}),
+        ({"type": "integer", "enum": [1, 2], "exclusiveMinimum": 0, "maximum": 5}, {"type": "integer", "maximum": 5}),
+        ({"type": "number", "multipleOf": 2, "title": "N"}, {"type": "number", "title": "N"}),
+        ({"type": "boolean", "default": True, "readOnly": True}, {"type": "boolean", "default": True}),
+        (
+            {"type": "array", "items": {"type": "string", "enum": ["a"]}, "uniqueItems": True, "maxItems": 1},
+            {"type": "array", "items": {"type": "string", "enum": ["a"]}, "maxItems": 1},
+        ),
+    ],
+)
+def test_what_no_form_has_is_left_out_of_what_is_sent(member: dict[str, Any], shown: dict[str, Any]) -> None:
+    whole = {**form(member), "additionalProperties": False, "$defs": {}, "dependentRequired": {}, "title": "T"}
+    assert as_shown(whole, FORMATS) == form(shown)

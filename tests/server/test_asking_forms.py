@@ -239,3 +239,21 @@ async def test_the_text_of_the_convention_names_every_choice_and_default(argumen
         assert "any of a, b" in (await client.tool("several")).text
         ordering = (await client.tool("order")).text
         assert "one of tea, milk" in ordering and '"John Doe" if nothing is said' in ordering
+
+
+async def test_what_no_form_has_is_not_sent_and_holds_all_the_same(adapter: Adapter) -> None:
+    """Every message is held against the schema of its revision by the client here."""
+    made = Registry("forms", "1.0")
+    choice = {"type": "string", "pattern": "^a", "examples": ["ab"]}
+    asked_for = {**form(choice), "additionalProperties": False, "dependentRequired": {}}
+
+    @made.tool
+    async def ask(ex: Exchange) -> str:
+        answer = await ex.ask("choice", elicit("Which?", asked_for), timeout_seconds=0.2)
+        return f"{answer.action}"
+
+    async with serving(made, SETTINGS) as url, RawClient(url, adapter) as client:
+        reply, asked = await call(client, "ask", {"action": "accept", "content": {"choice": "ab"}})
+        assert reply.text == "accept"
+        if not adapter.asks_in_arguments:  # there a model reads it as text, and any of it
+            assert [one["requestedSchema"]["properties"] for one in asked] == [{"choice": {"type": "string"}}]

@@ -183,7 +183,9 @@ async def test_the_notification_may_reach_another_worker(session_adapter: Adapte
         assert await becomes(tag, "cancelled: True")
 
 
-@pytest.mark.parametrize("params", [{}, {"requestId": None}, {"requestId": {"a": 1}}, {"requestId": 1, "reason": 7}])
+@pytest.mark.parametrize(
+    "params", [{}, {"requestId": None}, {"requestId": {"a": 1}}, {"requestId": 1, "reason": 7}, [], None, "x"]
+)
 async def test_a_malformed_cancellation_is_ignored(session_adapter: Adapter, binding: str, params: Any) -> None:
     """basic/utilities/cancellation#error-handling: invalid cancellation notifications SHOULD be ignored."""
     message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}

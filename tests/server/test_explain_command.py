@@ -179,3 +179,13 @@ def test_the_help_has_examples_with_revisions_that_exist() -> None:
     ran = run("--help")
     assert ran.returncode == 0
     assert f"--revision {ADAPTERS.versions[-1]}" in " ".join(ran.stdout.split())
+
+
+def test_schemas_as_the_settings_send_them_are_explained() -> None:
+    """What `Settings(schemas="declared")` offers is no tool that is not offered."""
+    target = "tests/fixtures/unions.py:registry"
+    told = json.loads(run(target, "--revision", ADAPTERS.versions[-1], "--json").stdout)
+    declared = json.loads(run(target, "--revision", ADAPTERS.versions[-1], "--json", "--schemas", "declared").stdout)
+    verdicts = [one["revisions"][0]["things"][0]["verdict"] for one in (told, declared)]
+    assert verdicts == ["not offered", "as declared"]
+    assert run(target, "--schemas", "other").returncode == 2

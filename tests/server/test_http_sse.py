@@ -469,3 +469,15 @@ async def test_a_quiet_connection_is_pinged_and_ends_without_an_answer(
         async with asyncio.timeout(3):
             await client.reading
     assert "has not answered a ping" in caplog.text
+
+
+async def test_who_calls_too_often_is_told_so_on_the_stream(session_adapter: Adapter, binding: str) -> None:
+    """Citation: server/tools#security-considerations."""
+    settings = Settings(limits=Limits(calls_per_minute=2))
+    async with serving(registry(), settings, binding) as url, SseClient(url, session_adapter) as client:
+        await client.shake_hands()
+        for _ in range(2):
+            assert await client.text("plain") == "fine"
+        refused = await client.call("tools/call", {"name": "plain", "arguments": {}})
+        assert refused["error"]["code"] == session_adapter.error_codes["busy"]
+        assert "result" in await client.call("tools/list")

@@ -13,12 +13,15 @@ import pytest
 from mcp_anyrev import Exchange, Registry, elicit
 from mcp_revisions.canonical import (
     AudioContent,
+    BlobResourceContents,
     CompleteResult,
     CompleteResultCompletion,
+    EmbeddedResource,
     GetPromptResult,
     PromptMessage,
     ResourceLink,
     TextContent,
+    TextResourceContents,
 )
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel, Field
@@ -210,3 +213,20 @@ async def test_arguments_of_a_prompt_are_described_by_their_annotations() -> Non
     assert made.prompts["one"].description["arguments"] == [
         {"name": "word", "description": "A word.", "required": False}
     ]
+
+
+async def test_an_embedded_resource_says_of_which_type_it_is(adapter: Adapter) -> None:
+    """Citation: server/prompts#embedded-resources."""
+    made = Registry("prompts", "1.0")
+    text = EmbeddedResource(type="resource", resource=TextResourceContents(uri="a://b", text="t"))
+    blob = EmbeddedResource(type="resource", resource=BlobResourceContents(uri="a://b", blob="AAAA"))
+    typed = EmbeddedResource(type="resource", resource=TextResourceContents(uri="a://b", text="t", mimeType="text/csv"))
+    made.prompt(name="blocks")(lambda: [text, blob, typed])
+    made.prompt(name="whole")(
+        lambda: GetPromptResult(messages=[PromptMessage(role="user", content=one) for one in (text, blob, typed)])
+    )
+    async with serving(made) as url, RawClient(url, adapter) as client:
+        for name in ("blocks", "whole"):
+            messages = (await client.call("prompts/get", {"name": name})).result["messages"]
+            types = [message["content"]["resource"]["mimeType"] for message in messages]
+            assert types == ["text/plain", "application/octet-stream", "text/csv"]

@@ -49,6 +49,7 @@ RESERVED = (
     "mcp.dev/x",
     "a.b.mcp.c/x",
 )
+DEFINED = ("progressToken", "traceparent")
 
 
 def declare(made: Registry, how: str, **options: Any) -> None:
@@ -65,7 +66,7 @@ def declare(made: Registry, how: str, **options: Any) -> None:
 HOW = ("tool", "prompt", "resource")
 
 
-@pytest.mark.parametrize("key", [*MALFORMED, *RESERVED])
+@pytest.mark.parametrize("key", [*MALFORMED, *RESERVED, *DEFINED])
 @pytest.mark.parametrize("how", HOW)
 def test_a_key_of_declared_meta_is_well_formed_and_free(how: str, key: str) -> None:
     with pytest.raises(RegistrationError, match="of the meta is"):
@@ -152,6 +153,15 @@ def test_an_icon_has_an_address(src: str) -> None:
         Registry("r", "1", icons=[{"src": src}])
     with pytest.raises(RegistrationError, match="is no URI"):
         Registry("r", "1", website_url=src)
+
+
+@pytest.mark.parametrize("src", ["javascript:alert(1)", "file:///etc/passwd", "ftp://a.example/i", "ws://a.example/i"])
+def test_an_icon_is_at_an_address_that_clients_may_follow(src: str) -> None:
+    """Citation: basic/index#icons."""
+    with pytest.raises(RegistrationError, match="no address of an icon"):
+        declare(Registry("r", "1"), "tool", icons=[{"src": src}])
+    for good in ("https://a.example/i.png", "http://a.example/i", "data:image/png;base64,AAAA"):
+        declare(Registry("r", "1"), "tool", icons=[{"src": good}])
 
 
 async def test_an_address_is_listed_as_a_uri_and_found_however_it_is_written(adapter: Adapter) -> None:
@@ -278,8 +288,14 @@ async def test_contents_of_resources_are_looked_at(adapter: Adapter, value: Any)
         assert reply.error["code"] == adapter.error_codes["internal_error"]
 
 
+def is_free(adapter: Adapter, key: str) -> bool:
+    if key in RESERVED:
+        return not adapter.reserved_meta_key(key)
+    return key != "progressToken" and (key not in MALFORMED or not adapter.meta_keys_have_form)
+
+
 async def test_a_key_of_given_meta_is_refused_where_the_revision_says_so(adapter: Adapter) -> None:
-    made, keys = Registry("r", "1"), [*MALFORMED, *RESERVED, *WELL_FORMED]
+    made, keys = Registry("r", "1"), [*MALFORMED, *RESERVED, *WELL_FORMED, *DEFINED]
 
     def declare_all(place: int, key: str) -> None:
         made.tool(name=f"block{place}")(lambda: canonical.TextContent(type="text", text="t", _meta={key: 1}))
@@ -291,9 +307,7 @@ async def test_a_key_of_given_meta_is_refused_where_the_revision_says_so(adapter
         declare_all(place, key)
     async with serving(made) as url, RawClient(url, adapter) as client:
         for place, key in enumerate(keys):
-            free = key in WELL_FORMED or not (
-                adapter.reserved_meta_key(key) if key in RESERVED else adapter.meta_keys_have_form
-            )
+            free = is_free(adapter, key)
             for name in (f"block{place}", f"result{place}"):
                 assert bool((await client.tool(name)).result.get("isError")) is not free, key
             assert ("result" in (await client.call("prompts/get", {"name": f"p{place}"})).message) is free, key

@@ -275,12 +275,12 @@ class Adapter:
     def question_form(self, params: JsonObject) -> JsonObject:
         """Which parts of a form can a client of the revision read?
 
-        All that a form may have, which is flat, of plain members and of choices among texts; formats that no form
-        has are left out.
+        All that a form may have, which is flat, of plain members and of choices among texts; formats and keywords
+        that no form has are left out.
 
         policy: project: the form is shown to a model as text, which reads any.
         """
-        return {**params, "requestedSchema": contract.with_formats(params["requestedSchema"], self.form_formats)}
+        return {**params, "requestedSchema": contract.as_shown(params["requestedSchema"], self.form_formats)}
 
     form_formats: ClassVar[tuple[str, ...]] = ("email", "uri", "date", "date-time")
     """Which formats of text may a form ask for?

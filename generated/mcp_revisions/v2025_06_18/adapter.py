@@ -272,12 +272,12 @@ class Adapter:
         """Which parts of a form can a client of the revision read?
 
         Titles of choices stand in a list of names beside the values; only a boolean has a default; several
-        choices at once cannot be asked for. Formats that no form has are left out.
+        choices at once cannot be asked for. Formats and keywords that no form has are left out.
 
         page: client/elicitation#supported-schema-types
         schema: #/$defs/EnumSchema
         """
-        form = contract.with_formats(params["requestedSchema"], self.form_formats)
+        form = contract.as_shown(params["requestedSchema"], self.form_formats)
         return {**params, "requestedSchema": contract.with_names_beside_values(form)}
 
     form_formats: ClassVar[tuple[str, ...]] = ("email", "uri", "date", "date-time")

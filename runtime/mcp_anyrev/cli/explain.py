@@ -6,7 +6,7 @@ Rule: the report goes to stdout, whatever is wrong with the target to stderr; no
 from __future__ import annotations
 
 import json
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import click
 
@@ -38,9 +38,21 @@ def _revisions(context: click.Context, parameter: click.Parameter, values: tuple
     show_default=True,
     help="How it is written.",
 )
+@click.option(
+    "--schemas",
+    type=click.Choice(("plain", "declared")),
+    help="How the server sends input schemas where nothing else is said of them, as Settings(schemas=…) has it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
-def explain(context: click.Context, target: str, revisions: tuple[str, ...], form: str, as_json: bool) -> None:
+def explain(
+    context: click.Context,
+    target: str,
+    revisions: tuple[str, ...],
+    form: str,
+    schemas: Literal["plain", "declared"] | None,
+    as_json: bool,
+) -> None:
     """Say what each revision gets of REGISTRY of MODULE: what is changed on the way, what is not offered, and who decided it.
 
     MODULE is a dotted name or a .py file.
@@ -51,13 +63,15 @@ def explain(context: click.Context, target: str, revisions: tuple[str, ...], for
     from mcp_anyrev.explaining import pages
     from mcp_anyrev.explaining.report import report
     from mcp_anyrev.explaining.text import as_text
+    from mcp_anyrev.settings import Settings
 
     try:
         registry = load_registry(target)
     except TargetFault as fault:
         raise click.BadParameter(str(fault), param_hint="MODULE:REGISTRY") from None
     adapters = AdapterSet.default()
-    reports = [report(registry, adapters.by_version[version]) for version in revisions or adapters.versions]
+    settings = Settings(schemas=schemas)
+    reports = [report(registry, adapters.by_version[version], settings) for version in revisions or adapters.versions]
     if as_json or form == "json":
         told = {"server": registry.name, "revisions": [one.to_json() for one in reports]}
         click.echo(json.dumps(told, indent=2, ensure_ascii=False))

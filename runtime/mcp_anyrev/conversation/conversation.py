@@ -340,6 +340,8 @@ def messages_of(adapter: Adapter, payload: Json, most: int) -> tuple[list[JsonOb
     """
     if isinstance(payload, list) and len(payload) > most:
         raise TooLarge(f"a batch has at most {most} messages")
+    if isinstance(payload, dict) and payload.get("method") == CANCELLED and not isinstance(payload.get("params"), dict):
+        payload = {**payload, "params": {}}  # which cancels nothing, and is ignored as such
     try:
         return adapter.batching(payload), []
     except InvalidRequest:

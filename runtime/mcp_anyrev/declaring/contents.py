@@ -66,11 +66,12 @@ def prompt_result(prompt: Prompt, value: Any) -> JsonObject:
     described = {"description": prompt.description["description"]} if "description" in prompt.description else {}
     known = canonical()
     if known is not None and isinstance(value, known.GetPromptResult):
-        return {**described, **dumped(value)}
+        result = {**described, **dumped(value)}
+        return {**result, "messages": [_typed(message) for message in result["messages"]]}
     if isinstance(value, Iterator):
         value = list(value)
     values = value if isinstance(value, list | tuple) else [value]
-    return {**described, "messages": [_message(one) for one in values]}
+    return {**described, "messages": [_typed(_message(one)) for one in values]}
 
 
 def completion_result(value: Any) -> JsonObject:
@@ -109,6 +110,19 @@ def _contents(resource: Resource, uri: str, value: Any) -> JsonObject:
         told = {"text": text_of_json(resource.returned.plain(value))}
         mime_type = mime_type or "application/json"
     return {"uri": uri, **({} if mime_type is None else {"mimeType": mime_type}), **told}
+
+
+def _typed(message: JsonObject) -> JsonObject:
+    """A message of a prompt, in which an embedded resource says of which type it is.
+
+    Specification: server/prompts#embedded-resources
+    """
+    content = message["content"]
+    resource = content.get("resource")
+    if resource is None or "mimeType" in resource:
+        return message
+    mime_type = "text/plain" if "text" in resource else "application/octet-stream"
+    return {**message, "content": {**content, "resource": {**resource, "mimeType": mime_type}}}
 
 
 def _message(value: Any) -> JsonObject:

@@ -217,15 +217,15 @@ def check_declared_meta(meta: JsonObject) -> None:
     """
     for key in meta:
         check_meta_key(key)
-        if "/" in key:
-            from mcp_revisions import AdapterSet
+    if meta:
+        from mcp_revisions import AdapterSet
 
-            adapters = AdapterSet.default().by_version.values()
-            reserving = [adapter.version for adapter in adapters if adapter.reserved_meta_key(key)]
-            if reserving:
-                raise ValueError(
-                    f"the key {cut(key)!r} of the meta is reserved for the protocol on {', '.join(reserving)}"
-                )
+        for adapter in AdapterSet.default().by_version.values():
+            for key in meta:
+                if adapter.reserved_meta_key(key) or key in adapter.meta_keys:
+                    raise ValueError(
+                        f"the key {cut(key)!r} of the meta is reserved for the protocol on {adapter.version}"
+                    )
 
 
 def checked_annotations(annotations: BaseModel | JsonObject) -> JsonObject:

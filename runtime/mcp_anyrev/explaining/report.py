@@ -92,14 +92,16 @@ class Report:
         }
 
 
-def report(registry: Registry, adapter: Adapter) -> Report:
+def report(registry: Registry, adapter: Adapter, settings: Settings | None = None) -> Report:
     """What a revision gets of a registry.
 
     Args:
         registry: what is declared.
         adapter: the revision.
+        settings: how the server is run; as it is without any if not given.
     """
-    return Report(adapter.version, tuple(_server_notes(registry, adapter)), tuple(_things(registry, adapter)))
+    things = tuple(_things(registry, adapter, settings or Settings()))
+    return Report(adapter.version, tuple(_server_notes(registry, adapter)), things)
 
 
 def _server_notes(registry: Registry, adapter: Adapter) -> Iterator[Note]:
@@ -113,8 +115,8 @@ def _server_notes(registry: Registry, adapter: Adapter) -> Iterator[Note]:
         yield from (Note(f"progress: {note.what}", note.why) for note in left_out(told, sent))
 
 
-def _things(registry: Registry, adapter: Adapter) -> Iterator[Thing]:
-    offer = Offer(registry, adapter, (adapter.version,), Settings())
+def _things(registry: Registry, adapter: Adapter, settings: Settings) -> Iterator[Thing]:
+    offer = Offer(registry, adapter, (adapter.version,), settings)
     for kind in registry.kinds:
         for key, part in registry.parts(kind).items():
             listing = next((one for one in kind.listings if one.holds(part)), None)

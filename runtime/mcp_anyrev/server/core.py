@@ -31,6 +31,7 @@ from mcp_anyrev.declaring.threads import Threads
 from mcp_anyrev.principal import Principal, name_of, scopes_of
 from mcp_anyrev.server.asking.attempts import Attempts
 from mcp_anyrev.server.audience import ENDED, Audience
+from mcp_anyrev.server.deprecations import Deprecations
 from mcp_anyrev.server.methods import Method, Methods
 from mcp_anyrev.server.offers import Offer, announced, unreadable_tools
 from mcp_anyrev.server.quota import Quota
@@ -83,7 +84,8 @@ class Core:
         )
         self._lifespans = Lifespans(registry)
         self._offers: dict[str, Offer] = {}
-        self._attempts = Attempts(registry.name, settings, self.store, clock)
+        self._deprecations = Deprecations()
+        self._attempts = Attempts(registry.name, settings, self.store, clock, self._deprecations)
         self._threads = Threads(limits.threads)
         self._subscriptions = Subscriptions(
             self.audience, self.bus, self.offer, self.quota, limits, listen=settings.listen
@@ -106,6 +108,9 @@ class Core:
         self.build()
         for line in unreadable_tools(self._offers.values()):
             log.warning("%s", line)
+        for adapter in self.adapters.by_version.values():
+            parts = (part for kind in self.registry.kinds for part in self.registry.parts(kind).values())
+            self._deprecations.declared(adapter, parts)
         self.audience.ending = False
         await self.shared.open()
         try:

@@ -42,7 +42,7 @@ class RequestExchange(Exchange):
         self._asks = asks
         self._request = request
         self._remembering: dict[str, asyncio.Lock] = {}
-        self._reports = Reports(request)
+        self._reports = Reports(request, asker.deprecations)
         self.client = request.client
         self.principal = request.conversation.principal
 

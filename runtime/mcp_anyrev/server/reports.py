@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 from mcp_contract import JsonObject, member
 from pydantic_core import to_json
 
+from mcp_anyrev.server.deprecations import LOGGING
+
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.requests import Request
+    from mcp_anyrev.server.deprecations import Deprecations
 
 log = logging.getLogger("mcp_anyrev.server")
 
@@ -32,11 +35,13 @@ class Reports:
 
     Args:
         request: the call.
+        deprecations: tells what is used that is deprecated.
     """
 
-    __slots__ = ("_left_out", "_reached", "_request")
+    __slots__ = ("_deprecations", "_left_out", "_reached", "_request")
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, deprecations: Deprecations) -> None:
+        self._deprecations = deprecations
         self._left_out = 0
         self._request = request
         self._reached = -math.inf
@@ -61,6 +66,7 @@ class Reports:
         wanted = conversation.adapter.log_level(self._request.params, set_level)
         if wanted is None or LEVELS.index(level) < LEVELS.index(wanted):
             return
+        self._deprecations.used(conversation.adapter, LOGGING)
         told = {"level": level, "data": data} if logger is None else {"level": level, "logger": logger, "data": data}
         await self._send(MESSAGE, told)
 

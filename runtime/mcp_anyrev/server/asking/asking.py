@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.server.asking.pushing import Pusher
+    from mcp_anyrev.server.deprecations import Deprecations
 
 Questions = Mapping[str, Question[Any]]
 
@@ -38,9 +39,17 @@ class Asker:
         unfinished: what earlier attempts left.
         given: the answers that came with this attempt, by key, not yet judged.
         pusher: asks on the stream of the call.
+        deprecations: tells what is used that is deprecated.
     """
 
-    def __init__(self, request: Request, unfinished: Unfinished, given: Mapping[str, Json], pusher: Pusher) -> None:
+    def __init__(
+        self,
+        request: Request,
+        unfinished: Unfinished,
+        given: Mapping[str, Json],
+        pusher: Pusher,
+        deprecations: Deprecations,
+    ) -> None:
         self._adapter = request.conversation.adapter
         self._capabilities = request.client.capabilities
         self._method = request.method
@@ -51,6 +60,7 @@ class Asker:
         self._pushed: list[Question[Any]] = []
         self._waiting: set[asyncio.Future[Any]] = set()
         self.unfinished = unfinished
+        self.deprecations = deprecations
 
     @property
     def answered(self) -> bool:
@@ -82,6 +92,7 @@ class Asker:
             missing = question.undeclared(self._adapter, self._capabilities)
             if missing is not None:
                 refuse_undeclared(self._adapter, missing)
+            self.deprecations.used(self._adapter, question.method.partition("/")[0])
             if way is Way.PUSHED:
                 pushed.append(key)
             else:

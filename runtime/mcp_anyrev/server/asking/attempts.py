@@ -29,6 +29,7 @@ from mcp_anyrev.user_code import Suspended
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.exchange import Exchange
+    from mcp_anyrev.server.deprecations import Deprecations
     from mcp_anyrev.settings import Settings
     from mcp_anyrev.storage.protocols import SessionStore
 
@@ -47,6 +48,7 @@ class Attempts:
         settings: how it is run.
         store: where state stays that does not travel.
         clock: seconds since the epoch, as all workers see them.
+        deprecations: tells what is used that is deprecated.
     """
 
     def __init__(
@@ -55,11 +57,13 @@ class Attempts:
         settings: Settings,
         store: SessionStore,
         clock: Callable[[], float],
+        deprecations: Deprecations,
     ) -> None:
         self._name = name
         self._settings = settings
         self._store = store
         self._clock = clock
+        self._deprecations = deprecations
 
     async def run(self, request: Request, target: str, work: Work, *, asks: bool, once: bool = False) -> Outcome:
         """Run one attempt.
@@ -94,7 +98,7 @@ class Attempts:
                 unfinished = await keeper.load(state, purpose, once)
         pauses = _pauses(self._settings.ask_timeout_seconds)
         while True:
-            asker = Asker(request, unfinished, given, pusher)
+            asker = Asker(request, unfinished, given, pusher, self._deprecations)
             try:
                 return Result(await work(own, RequestExchange(asker, request, asks=asks)))
             except Suspended:

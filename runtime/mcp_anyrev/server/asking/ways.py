@@ -40,10 +40,10 @@ def way_of(adapter: Adapter, method: str, question: str = ELICITATION) -> Way | 
     Returns:
         The way; None where there is none.
     """
-    if question in adapter.server_requests:
+    if adapter.can_push_ask if question == ELICITATION else question in adapter.server_requests:
         return Way.PUSHED
     if not adapter.askable_methods.get(method):
         return None
-    if question in adapter.embedded_requests:
+    if adapter.can_ask:
         return Way.RESULT
     return Way.ARGUMENTS if adapter.asks_in_arguments else None
