@@ -17,6 +17,7 @@ from revgen.adapters import adapter, package, protocol
 from revgen.adapters.adapter import write_adapter
 from revgen.adapters.package import write_package, write_selection
 from revgen.adapters.protocol import write_protocol
+from revgen.editing import proof
 from revgen.main import revgen
 from revgen.rendering.output import Output
 from revgen.specification.loading import Specification, load_specification
@@ -89,6 +90,35 @@ class Project:
             text=True,
             check=False,
         )
+
+
+@pytest.fixture(autouse=True)
+def _briefly_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try an imported schema on few instances: that much is what `tests/schema_import` is for, on these same schemas."""
+    monkeypatch.setattr(proof, "_MADE", 4)
+    monkeypatch.setattr(proof, "_PLACES", 8)
+
+
+@pytest.fixture(autouse=True)
+def _read_when_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have commands one after another read inputs that are the same only once: that was half of what these tests took."""
+    found: dict[tuple[pathlib.Path, bytes], Specification] = {}
+
+    def load(root: pathlib.Path) -> Specification:
+        files = sorted(
+            path for folder in ("specs", "templates") for path in (root / folder).rglob("*") if path.is_file()
+        )
+        digest = hashlib.sha256()
+        for path in files:
+            digest.update(b"%b\0%b\0" % (str(path).encode(), path.read_bytes()))
+        key = (root, digest.digest())
+        if key not in found:
+            found[key] = load_specification(root)
+        return found[key]
+
+    for module in list(sys.modules.values()):
+        if module.__name__.startswith("revgen.") and getattr(module, "load_specification", None) is load_specification:
+            monkeypatch.setattr(module, "load_specification", load)
 
 
 @pytest.fixture
