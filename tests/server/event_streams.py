@@ -16,7 +16,8 @@ import aiohttp
 from raw_client import RawClient
 from sent_messages import check_sent
 
-SOON = 3.0
+SOON = 10.0
+"""Within which an event comes, also on a machine that has much else to do; nothing waits so long for one that does not."""
 
 
 @dataclass

@@ -182,14 +182,18 @@ async def test_a_modern_request_takes_nothing_from_a_session(result_adapter: Ada
 
 async def test_a_session_in_which_a_call_waits_is_in_use(session_adapter: Adapter, binding: str) -> None:
     """No stream is open while it waits, which would keep the session in use as well."""
-    made = registry()
+    made, now = registry(), 0.0
 
     @made.tool
     async def waits() -> str:
-        await asyncio.sleep(1)
+        nonlocal now
+        for _ in range(50):  # time passes only while what keeps the session in use may run
+            await asyncio.sleep(0.02)
+            now += 0.02
         return "waited"
 
-    settings = Settings(session_ttl_seconds=0.4, head_delay_seconds=5)
+    settings = Settings(store=MemoryStore(clock=lambda: now), session_ttl_seconds=0.4, head_delay_seconds=60)
     async with serving(made, settings, binding) as url, RawClient(url, session_adapter) as client:
         assert (await client.tool("waits")).text == "waited"
         assert (await client.tool("plain")).text == "fine"
+        assert now > 0.9
