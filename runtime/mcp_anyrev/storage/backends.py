@@ -78,8 +78,15 @@ class _Place(NamedTuple):
 
 _MEMORY = _Place("mcp_anyrev.storage.memory", "MemoryBackend")
 
+_REDIS = _Place("mcp_anyrev.storage.redis.backend", "RedisBackend", "redis", "redis")
+
 _PLACES = {
     "memory": _MEMORY,
+    "redis": _REDIS,
+    "rediss": _REDIS,
+    "valkey": _REDIS,
+    "valkeys": _REDIS,
+    "unix": _REDIS,
 }
 """A scheme → what it means."""
 

@@ -183,6 +183,25 @@ class SessionStoreContract(_Contract, ABC):
 
         self.run(test())
 
+    def test_who_is_cancelled_is_and_the_store_goes_on(self) -> None:
+        async def test() -> None:
+            async with self.stores(_AMPLE, _AMPLE) as (one, _):
+                at = _fresh()
+                await one.put_if(at, None, b"1", 60, owner="a")
+                for steps in range(10):
+                    for asked in (one.get(_fresh()), one.touch(_fresh(), 60), one.consume(_fresh())):
+                        asking = asyncio.ensure_future(asked)
+                        for _ in range(steps):
+                            await asyncio.sleep(0)
+                        done = asking.done()
+                        asking.cancel()
+                        await asyncio.wait((asking,), timeout=self.soon_seconds)
+                        assert asking.cancelled() or done
+                        found = await one.get(at)
+                        assert found is not None and found.value == b"1", "and no answer goes to somebody else"
+
+        self.run(test())
+
     def test_many_small_values_count_as_well(self) -> None:
         async def test() -> None:
             async with self.stores(_AMPLE, 16 * 1024) as (one, _):
@@ -421,7 +440,8 @@ class HubContract(_Contract, ABC):
                     reader = asyncio.create_task(one.read(topic, start, 10))
                     await asyncio.sleep(0)
                     reader.cancel()
-                    await asyncio.gather(reader, return_exceptions=True)
+                    await asyncio.wait((reader,), timeout=self.soon_seconds)
+                    assert reader.cancelled(), "and ends at once"
                 await other.publish(topic, b"1")
                 assert [message.body for message in await _read_all(one, topic, start, 1)] == [b"1"]
 
