@@ -11,7 +11,7 @@ import base64
 import json
 from typing import Annotated, Any, Literal
 
-from mcp_anyrev import Exchange, Registry, ToolError, elicit, roots, sample
+from mcp_anyrev import Exchange, Registry, Skills, ToolError, elicit, roots, sample
 from mcp_revisions.canonical import (
     AudioContent,
     EmbeddedResource,
@@ -396,3 +396,16 @@ class Context(BaseModel):
 @registry.completion("arg1", prompt="test_prompt_with_arguments")
 def complete_arg1(value: str) -> list[str]:
     return [option for option in ("test", "testValue1", "testing") if option.startswith(value)]
+
+
+# --- Skills ---
+
+skills = Skills()
+skills.add(
+    "handbook/greeting",
+    {
+        "SKILL.md": "---\nname: greeting\ndescription: How to greet.\n---\nSee references/words.md.\n",
+        "references/words.md": "Hello.\n",
+    },
+)
+registry.extension(skills)

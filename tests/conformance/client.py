@@ -23,7 +23,8 @@ CONTEXT = "MCP_CONFORMANCE_CONTEXT"
 
 def connected(url: str) -> Client:
     """A client that begins as one of the run's revision does."""
-    revision, adapters = os.environ[REVISION], AdapterSet.default()
+    adapters = AdapterSet.default()
+    revision = os.environ.get(REVISION) or adapters.versions[0]
     spoken = adapters.handshake_versions if adapters.by_version[revision].has_handshake else [revision]
     return Client(
         url,
@@ -88,6 +89,18 @@ async def echo_schema(client: Client) -> None:
     await client.call_tool("json_schema_echo", {"schema": tools["json_schema_2020_12_tool"].input_schema})
 
 
+async def list_skills(client: Client) -> None:
+    await client.skills.list()
+
+
+async def read_skills(client: Client) -> None:
+    """Read every file of every skill, as far as it is what was listed."""
+    for skill in await client.skills.list():
+        await client.skills.read(skill)
+        for file in skill.files or ():
+            await client.skills.read(skill, file.uri)
+
+
 def least(schema: dict[str, Any]) -> Any:
     """A value of a simple schema."""
     if "default" in schema or "enum" in schema:
@@ -108,6 +121,10 @@ DONE = {
     "http-invalid-tool-headers": call_all,
     "json-schema-ref-no-deref": list_tools,
     "json-schema-2020-12-preservation": echo_schema,
+    "sep-2640-client-no-prefetch": list_skills,
+    "sep-2640-client-verify-digest": read_skills,
+    "sep-2640-client-verify-size": read_skills,
+    "sep-2640-client-verify-frontmatter": read_skills,
 }
 """What a client does in each scenario; those for which it would need a token are not among them."""
 

@@ -38,9 +38,21 @@ LEGS = (
     "client:2025-06-18",
     "client:2025-11-25",
     "client:2026-07-28",
+    "skills:2026-07-28",
 )
 """`all` and `required` are the suite's own sets. The suite's client asks for one and the same revision in every handshake, so those two
-exercise the two newest; `forced` has every scenario whose feature the revision has, with the revision put into the handshake. `client` has every scenario for clients that needs no token."""
+exercise the two newest; `forced` has every scenario whose feature the revision has, with the revision put into the handshake. `client` has every scenario for clients that needs no token; `skills` what the suite has of that extension, for both."""
+
+SKILLS = {
+    "server": ("sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"),
+    "client": (
+        "sep-2640-client-no-prefetch",
+        "sep-2640-client-verify-digest",
+        "sep-2640-client-verify-size",
+        "sep-2640-client-verify-frontmatter",
+    ),
+}
+"""The suite lists no extension's scenarios for a revision."""
 
 FORCED_FROM = "2025-11-25"
 """The revision whose scenarios `forced` takes."""
@@ -81,6 +93,12 @@ async def run_leg(suite: Suite, url: str, leg: str, results: pathlib.Path) -> Ve
         await _forced(suite, url, revision, folder, verdict)
     elif kind == "client":
         await _client(suite, revision, folder, verdict)
+    elif kind == "skills":
+        for name in SKILLS["server"]:
+            await suite.run(folder, "--url", url, "--scenario", name)
+        for name in SKILLS["client"]:
+            await suite.run_client(folder, CLIENT, name, None)
+        verdict.read(folder)
     else:
         raise SystemExit(f"there is no leg {leg!r}; legs: {', '.join(LEGS)}")
     verdict.seconds = time.monotonic() - begun

@@ -71,6 +71,14 @@ async def test_they_are_listed_and_read_on_every_revision(adapter: Adapter, fold
         assert not [uri for uri in listed if "loose" in uri]
 
 
+async def test_whoever_sees_that_they_are_there_may_ask_for_them(native_adapter: Adapter, folder: Path) -> None:
+    """Only the server declares skills."""
+    registry = Registry("kitchen", "1.0")
+    registry.extension(Skills(folder))
+    async with Server(registry) as server, Client(server.connect, native_adapter) as client:
+        assert len(await client.skills.list()) == 2
+
+
 async def test_a_folder_can_be_listed(adapter: Adapter, folder: Path) -> None:
     async with connected(adapter, Skills(folder)) as client:
         base = adapter.extension_address(SKILLS, "meals") or "skill://meals"

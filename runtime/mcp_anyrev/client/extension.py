@@ -43,10 +43,9 @@ class ClientExtension:
             NotOffered: the server does not have it.
         """
         agreement = await self._session.open()
-        if not agreement.adapter.declares_extensions:
+        declared = member(agreement.description, "capabilities", "extensions", self.name)
+        if declared is None and not agreement.adapter.declares_extensions:
             declared = (await self._told()).get("settings")
-        else:
-            declared = member(agreement.description, "capabilities", "extensions", self.name)
         if not isinstance(declared, dict):
             raise NotOffered(f"the server does not have the extension {self.name!r}")
         return declared
@@ -66,9 +65,8 @@ class ClientExtension:
             ClientError: there is no result.
         """
         given = dict(params or {})
-        adapter = (await self._session.open()).adapter
-        if adapter.declares_extensions:
-            await self.settings()
+        await self.settings()
+        if self._manifest is None:  # the server declares it, in whichever revision
             self._session.connection.of_extensions.add(method)
             result = await self._session.request(method, given, timeout_seconds)
             return {name: value for name, value in result.items() if name != "resultType"}

@@ -86,6 +86,7 @@ class Extension:
     Args:
         name: its identifier: a prefix such as `com.example/`, and a name.
         settings: what is declared of it as a server's capability; an object.
+        declared_by_clients: does a client have to declare it to call its methods? One that did not is refused.
 
     Raises:
         RegistrationError: the name is none, or the settings are no JSON object.
@@ -93,7 +94,9 @@ class Extension:
     Specification: basic/versioning#extension-negotiation
     """
 
-    def __init__(self, name: str, settings: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, name: str, settings: Mapping[str, Any] | None = None, *, declared_by_clients: bool = True
+    ) -> None:
         try:
             if not isinstance(name, str) or "/" not in name.rstrip("/"):
                 raise ValueError("a name of an extension has a prefix, such as com.example/, and something behind it")
@@ -105,6 +108,7 @@ class Extension:
         self.name = name
         self.kind = ExtensionMethods(name, plain)
         """What everything that loops over kinds sees of it."""
+        self.kind.declared_by_clients = declared_by_clients
         self.beside: tuple[Callable[[], AbstractAsyncContextManager[object]], ...] = ()
         """What it does beside answering, for as long as a server runs."""
         self._parts: list[tuple[Any, Declared]] = []

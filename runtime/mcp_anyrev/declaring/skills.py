@@ -39,6 +39,7 @@ SKILLS = "io.modelcontextprotocol/skills"
 _SCHEME = "skill://"
 _DIRECTORY = "inode/directory"
 _PAGE = 100
+_NOT_KEPT: JsonObject = {"ttlMs": 0, "cacheScope": "private"}
 
 Content = bytes | str | Callable[[], bytes | str]
 """What a file of a skill from code holds; a function gives it anew each time it is read, and so has no digest."""
@@ -96,7 +97,7 @@ class Skills(Extension):
     """
 
     def __init__(self, *directories: str | Path, watch_seconds: float | None = 1.0) -> None:
-        super().__init__(SKILLS, {"directoryRead": True})
+        super().__init__(SKILLS, {"directoryRead": True}, declared_by_clients=False)
         self._directories = tuple(Path(one) for one in directories)
         self._lock = threading.RLock()
         self._on_disk: dict[str, Skill] = {}
@@ -188,6 +189,7 @@ class Skills(Extension):
                 if before is not None:
                     self.remove_resource(uri)
                 self._declare(uri, path, one)
+                self.updated(uri)  # who subscribed to it while it was there before hears of it again
             elif before[1].digest != one.digest:
                 self.updated(uri)
         self._served = wanted
@@ -233,7 +235,7 @@ class Skills(Extension):
     def _get(self, uri: str) -> dict[str, Any]:
         for skill in self.skills.values():
             if skill.uri == normalized(uri):
-                return {"skill": skill.entry()}
+                return {"skill": skill.entry(), **_NOT_KEPT}
         raise InvalidParams("there is no skill at this address")
 
     def _read_directory(self, uri: str, cursor: str = "") -> dict[str, Any]:

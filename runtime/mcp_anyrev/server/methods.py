@@ -159,15 +159,16 @@ def _check_required(request: Request, paths: Sequence[tuple[str, ...]]) -> None:
 
 
 def _check_extension(kind: Kind, request: Request) -> None:
-    """See that a request of an extension's method comes from a client that knows the extension, and fits the method.
+    """See that a request of an extension's method comes from a client that may use the extension, and fits the method.
 
     Raises:
         ProtocolError: it does not.
     """
-    adapter = request.conversation.adapter
-    missing = undeclared(adapter, request.client.capabilities, ("extensions", kind.extension or kind.name))
-    if missing is not None:
-        refuse_undeclared(adapter, missing)
+    if kind.declared_by_clients:
+        adapter = request.conversation.adapter
+        missing = undeclared(adapter, request.client.capabilities, ("extensions", kind.extension or kind.name))
+        if missing is not None:
+            refuse_undeclared(adapter, missing)
     cursor = request.params.get("cursor")
     if cursor is not None and not isinstance(cursor, str):
         raise InvalidParams("cursor: text is wanted")

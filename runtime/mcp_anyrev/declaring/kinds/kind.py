@@ -265,6 +265,8 @@ class Kind:
         self.announcements = tuple(announcements)
         self.extension = extension
         self.settings = settings or {}
+        self.declared_by_clients = True
+        """Does a client have to declare the extension to use it?"""
 
     def __repr__(self) -> str:
         return f"<kind {self.name}>"
