@@ -1,8 +1,8 @@
 """Everything that a server can be asked for, as one list: what a client does, and what comes of it as JSON.
 
-    python tests/client/features.py
+    python tests/client/features.py [REVISION]
 
-serves them on its standard streams.
+serves them on its standard streams, in every revision or in that one.
 
 Rule: the same on every transport, to the letter; what a revision lacks, its adapter says.
 """
@@ -11,10 +11,23 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from mcp_anyrev import Audio, Client, Exchange, NotOffered, Registry, RequestRefused, elicit, roots, sample, stdio
+from mcp_anyrev import (
+    Audio,
+    Client,
+    Exchange,
+    NotOffered,
+    Registry,
+    RequestRefused,
+    Settings,
+    elicit,
+    roots,
+    sample,
+    stdio,
+)
 from mcp_revisions import canonical
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel
@@ -372,4 +385,4 @@ async def _until(holds: Callable[[], bool]) -> None:
 
 
 if __name__ == "__main__":
-    stdio(declared())
+    stdio(declared(), Settings(revisions=sys.argv[1:] or None))

@@ -15,9 +15,10 @@ import pytest
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "server"))
+for folder in ("server", "client"):
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / folder))
 
-from bounds import bounded
+from bounds import bounded  # noqa: E402  # it stands in one of these folders
 
 ADAPTERS = AdapterSet.default()
 

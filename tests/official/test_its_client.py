@@ -1,64 +1,103 @@
-"""The official SDK's client against our server, over what `test_official_client` of the server's tests does not have."""
+"""The official SDK's client against our server: every feature, over every transport, on every revision that it speaks."""
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import sys
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from bounds import starting
-from mcp_anyrev import serve
+from features import declared
+from hosting import on_uvicorn
+from its_features import FEATURES, Told, callbacks, expected_of
+from mcp_anyrev import Settings, asgi, serve
 from mcp_revisions import AdapterSet
+from mcp_revisions.protocol import Adapter
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "interop"))
+if TYPE_CHECKING:
+    import mcp
 
-from run import TOOLS, declared
+pytestmark = pytest.mark.filterwarnings("ignore:.*(deprecated|removed).*")  # it warns its users of what is
 
-HANDSHAKE = AdapterSet.default().newest_with_handshake
-STATELESS = AdapterSet.default().newest
-
-
-async def everything(client: Any) -> None:
-    """Do all that both have."""
-    listed = await client.list_tools()
-    assert sorted(tool.name for tool in listed.tools) == TOOLS
-    assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"total": 3}
-    assert (await client.call_tool("fail", {})).is_error
-    steps: list[float] = []
-
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        steps.append(progress)
-
-    await client.call_tool("steps", {}, progress_callback=note)
-    assert steps == [1, 2, 3]
-    assert (await client.read_resource("mem://a")).contents[0].text == "A"
-    assert (await client.get_prompt("greet", {"who": "Ada"})).messages[0].content.text == "Hello Ada"
-    assert (await client.call_tool("name", {})).content[0].text == "Ada"
+Connected = Callable[[Adapter, dict[str, Any]], contextlib.AbstractAsyncContextManager["mcp.Client"]]
 
 
-async def answer(context: Any, params: Any) -> Any:
-    import mcp_types
+@contextlib.asynccontextmanager
+async def over_aiohttp(adapter: Adapter, options: dict[str, Any]) -> AsyncIterator[mcp.Client]:
+    import mcp
 
-    return mcp_types.ElicitResult(action="accept", content={"name": "Ada"})
+    async with serve(declared(), only(adapter)) as url, mcp.Client(url, **options) as client:
+        yield client
 
 
-@pytest.mark.filterwarnings("ignore:.*deprecated.*")
-async def test_over_http_sse() -> None:
+@contextlib.asynccontextmanager
+async def over_asgi(adapter: Adapter, options: dict[str, Any]) -> AsyncIterator[mcp.Client]:
+    import mcp
+
+    async with on_uvicorn(asgi(declared(), only(adapter))) as url, mcp.Client(f"{url}/mcp", **options) as client:
+        yield client
+
+
+@contextlib.asynccontextmanager
+async def over_http_sse(adapter: Adapter, options: dict[str, Any]) -> AsyncIterator[mcp.Client]:
     import mcp
     from mcp.client.sse import sse_client
 
-    served = serve(declared(), path=None, sse_path="/sse")
-    async with served as url, mcp.Client(sse_client(url), mode="legacy", elicitation_callback=answer) as client:
-        await everything(client)
+    served = serve(declared(), only(adapter), path=None, sse_path="/sse")
+    async with served as url, mcp.Client(sse_client(url), **options) as client:
+        yield client
 
 
-@pytest.mark.parametrize("mode", ["legacy", STATELESS.version])
-async def test_over_stdio(mode: str) -> None:
+@contextlib.asynccontextmanager
+async def over_stdio(adapter: Adapter, options: dict[str, Any]) -> AsyncIterator[mcp.Client]:
     import mcp
 
-    own = str(pathlib.Path(__file__).parents[1] / "interop" / "run.py")
-    with starting():
-        parameters = mcp.StdioServerParameters(command=sys.executable, args=[own, "--serve"])
-        async with mcp.Client(parameters, mode=mode, elicitation_callback=answer) as client:
-            await everything(client)
+    program = pathlib.Path(__file__).parents[1] / "client" / "features.py"
+    parameters = mcp.StdioServerParameters(command=sys.executable, args=[str(program), adapter.version])
+    async with contextlib.AsyncExitStack() as stack:
+        with starting():
+            client = await stack.enter_async_context(mcp.Client(parameters, **options))
+        yield client
+
+
+def only(adapter: Adapter) -> Settings:
+    """It asks for its newest revision with a handshake, unless the server has only another one."""
+    return Settings(revisions=[adapter.version])
+
+
+TRANSPORTS: dict[str, Connected] = {
+    "aiohttp": over_aiohttp,
+    "asgi": over_asgi,
+    "http_sse": over_http_sse,
+    "stdio": over_stdio,
+}
+EACH = [
+    (version, transport)
+    for version, adapter in AdapterSet.default().by_version.items()
+    for transport in TRANSPORTS
+    if transport != "http_sse" or adapter.served_on_http_sse
+]
+
+
+@pytest.mark.parametrize(("revision", "transport"), EACH)
+async def test_every_feature_is_there(revision: str, transport: str) -> None:
+    adapter = AdapterSet.default().by_version[revision]
+    told, found = Told(), {}
+    mode = "legacy" if adapter.has_handshake else "auto"  # it describes a server only where it looked for one
+    async with TRANSPORTS[transport](adapter, {"mode": mode, **callbacks(told, adapter)}) as client:
+        for feature in FEATURES:
+            found[feature.__name__] = await feature(client, told)
+    assert found == expected_of(adapter)
+
+
+@pytest.mark.parametrize("transport", [over_aiohttp, over_asgi])
+async def test_it_finds_out_which_revision_to_speak(transport: Connected) -> None:
+    newest = AdapterSet.default().newest
+    async with transport(newest, {}) as client:
+        assert client.protocol_version == newest.version
+    handshake = AdapterSet.default().newest_with_handshake
+    async with transport(handshake, {}) as client:
+        assert client.protocol_version == handshake.version

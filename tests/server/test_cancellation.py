@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 from event_streams import EventStream, posting
 from mcp_anyrev import Exchange, Registry, Settings
+from mcp_anyrev.server.core import Core
+from mcp_anyrev.server.pipe import Pipe
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
+from mcp_contract import Declaration
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
+from pydantic_core import to_json
 from raw_client import RawClient, serving
 
 fates: dict[str, str] = {}
@@ -126,6 +130,25 @@ async def test_a_notification_means_nothing_where_calls_are_given_up_by_closing(
         await client.post(message, change=result_adapter.request_headers({**message, "params": {}}, None))
         (answer,) = await answers(stream)
         assert answer["result"]["content"][0]["text"] == "slept"
+
+
+async def test_a_notification_on_a_pipe_needs_to_name_no_revision(result_adapter: Adapter) -> None:
+    """Also where none was agreed on. Specification: basic/patterns/cancellation#cancellation-flow"""
+    tag = f"pipe-{result_adapter.version}"
+    core = Core(registry(), Settings(revisions=[result_adapter.version]))
+    await core.start()
+    pipe = Pipe(core)
+    await pipe.open()
+    try:
+        params = result_adapter.declared_params(slow(tag), Declaration({}, {"name": "raw", "version": "1.0"}))
+        await pipe.take_frame(to_json({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+        assert await becomes(tag, "running")
+        given_up = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+        await pipe.take_frame(to_json(given_up))
+        assert await becomes(tag, "cancelled: True")
+    finally:
+        await pipe.close()
+        await core.close()
 
 
 async def test_a_lost_connection_gives_up_a_call_only_where_it_says_so(adapter: Adapter, binding: str) -> None:
