@@ -19,6 +19,7 @@ from mcp_anyrev import Depends, Exchange, Forbidden, Principal, Registry, Server
 from mcp_anyrev.declaring.around import Invocation
 from mcp_anyrev.errors import ToolError
 from mcp_anyrev.head import Head
+from mcp_anyrev.serving.event_loop import run_to_the_end
 from mcp_anyrev.user_code import Contained, Suspended, awaited, called, raised
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
@@ -515,6 +516,42 @@ def test_what_a_signal_raises_passes() -> None:
 
     with pytest.raises(Contained):
         called(interrupt, raised)
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
+def test_a_task_that_a_handler_starts_does_not_end_a_server_that_is_alone(
+    kind: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    made, begun = Registry("starting", "1.0"), []
+
+    async def ends() -> None:
+        raise kind
+
+    @made.tool
+    async def waits_for_it() -> str:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(ends())
+        return "never"
+
+    @made.tool
+    async def leaves_it() -> str:
+        begun.append(asyncio.create_task(ends()))
+        return "fine"
+
+    async def main() -> None:
+        async with serving(made) as url, RawClient(url, ADAPTER) as client:
+            failed = await client.tool("waits_for_it")
+            assert failed.result["isError"] and "failed" in failed.text
+            assert (await client.tool("leaves_it")).text == "fine"
+            assert (await client.tool("leaves_it")).text == "fine"
+        for task in begun:
+            assert isinstance(task.exception(), kind)
+
+    run_to_the_end(main())
+    assert caplog.text.count("would have ended the process") == 3
+
+    with pytest.raises(kind):
+        run_to_the_end(ends())
 
 
 async def test_what_a_signal_raises_passes_through_an_event_loop() -> None:

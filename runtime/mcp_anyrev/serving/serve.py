@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from mcp_anyrev.serving.event_loop import run_to_the_end
 from mcp_anyrev.serving.server import Server
 from mcp_anyrev.settings import Settings
 from mcp_anyrev.transports.aiohttp import Request, answered
@@ -110,7 +111,7 @@ def run(
     """
     serving = serve(registry, settings, host=host, port=port, path=path, sse_path=sse_path, message_path=message_path)
     with AskedToEnd((settings or Settings()).shutdown_seconds + _LAST_SECONDS) as asked:
-        asyncio.run(_until_asked_to_end(serving, told, asked))
+        run_to_the_end(_until_asked_to_end(serving, told, asked))
 
 
 async def _until_asked_to_end(serving: Serving, told: Callable[[str], None], asked: AskedToEnd) -> None:

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mcp_anyrev.serving.event_loop import run_to_the_end
 from mcp_anyrev.serving.server import Server
 from mcp_anyrev.settings import Settings
 from mcp_anyrev.transports.signals import AskedToEnd
@@ -48,7 +49,7 @@ def loaded_on_stdio(load: Callable[[], Registry], settings: Settings) -> None:
         Exception: what `load` raises.
     """
     with AskedToEnd(settings.shutdown_seconds + _LAST_SECONDS) as asked, own_streams() as (reads, writes):
-        asyncio.run(_until_the_end(Server(load(), settings), reads, writes, asked))
+        run_to_the_end(_until_the_end(Server(load(), settings), reads, writes, asked))
 
 
 async def _until_the_end(server: Server, reads: int, writes: int, asked: AskedToEnd) -> None:
