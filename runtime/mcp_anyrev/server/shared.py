@@ -35,9 +35,6 @@ class Shared:
         settings: which they are.
         application: the name of the server, which alone sees what it keeps.
 
-    Raises:
-        ValueError: a URL names no place.
-
     Attributes:
         store: the session store.
         hub: the hub.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from socket import socket
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,7 @@ def serve(
     path: str | None = "/mcp",
     sse_path: str | None = None,
     message_path: str = "/messages",
+    sockets: Sequence[socket] | None = None,
 ) -> Serving:
     """Serve a registry over Streamable HTTP, over HTTP+SSE, or both.
 
@@ -61,6 +63,7 @@ def serve(
         path: the path of the address that speaks Streamable HTTP; None for none.
         sse_path: the path of the address that opens a stream of HTTP+SSE; None for none.
         message_path: the path that clients of HTTP+SSE post to.
+        sockets: sockets that listen, in place of `host` and `port`.
 
     Returns:
         Something to await or to enter; either gives the URL, of Streamable HTTP if that is served. Both raise `CannotListen`, an
@@ -75,7 +78,7 @@ def serve(
     if first is None:
         raise ValueError("there is no path to serve anything at")
     server = Server(registry, settings)
-    return Serving(server, server.addresses(path, sse_path, message_path), host, port, first)
+    return Serving(server, server.addresses(path, sse_path, message_path), host, port, first, sockets)
 
 
 def run(
@@ -87,6 +90,7 @@ def run(
     path: str | None = "/mcp",
     sse_path: str | None = None,
     message_path: str = "/messages",
+    sockets: Sequence[socket] | None = None,
     told: Callable[[str], None] = print,
 ) -> None:
     """Serve a registry until the process is asked to end, by SIGINT or SIGTERM; for a script's last line.
@@ -101,6 +105,7 @@ def run(
         path: the path of the address that speaks Streamable HTTP; None for none.
         sse_path: the path of the address that opens a stream of HTTP+SSE; None for none.
         message_path: the path that clients of HTTP+SSE post to.
+        sockets: sockets that listen, in place of `host` and `port`; other processes may serve on them, too.
         told: gets the URL, once it can be used.
 
     Raises:
@@ -109,7 +114,16 @@ def run(
 
     Specification: basic/transports/streamable-http
     """
-    serving = serve(registry, settings, host=host, port=port, path=path, sse_path=sse_path, message_path=message_path)
+    serving = serve(
+        registry,
+        settings,
+        host=host,
+        port=port,
+        path=path,
+        sse_path=sse_path,
+        message_path=message_path,
+        sockets=sockets,
+    )
     with AskedToEnd((settings or Settings()).shutdown_seconds + _LAST_SECONDS) as asked:
         run_to_the_end(_until_asked_to_end(serving, told, asked))
 
@@ -123,12 +137,21 @@ async def _until_asked_to_end(serving: Serving, told: Callable[[str], None], ask
 class Serving:
     """A server that is to run alone on a port; made by `serve`."""
 
-    def __init__(self, server: Server, addresses: Mapping[str, Handle], host: str, port: int, path: str) -> None:
+    def __init__(
+        self,
+        server: Server,
+        addresses: Mapping[str, Handle],
+        host: str,
+        port: int,
+        path: str,
+        sockets: Sequence[socket] | None,
+    ) -> None:
         self._server = server
         self._addresses = addresses
         self._host = host
         self._port = port
         self._path = path
+        self._sockets = sockets
         self._departures = Departures()
         self._runner: web.ServerRunner | None = None
 
@@ -152,7 +175,8 @@ class Serving:
         )
         await self._runner.setup()
         try:
-            await web.TCPSite(self._runner, self._host, self._port).start()
+            for site in self._sites(self._runner):
+                await site.start()
         except OSError as error:
             await self.stop()
             raise CannotListen(
@@ -160,6 +184,11 @@ class Serving:
             ) from None
         host, port = self._runner.addresses[0][:2]
         return f"http://{f'[{host}]' if ':' in host else host}:{port}{self._path}"
+
+    def _sites(self, runner: web.ServerRunner) -> Sequence[web.BaseSite]:
+        if self._sockets is None:
+            return [web.TCPSite(runner, self._host, self._port)]
+        return [web.SockSite(runner, each) for each in self._sockets]
 
     async def stop(self) -> None:
         """End every stream in good order and every call, after `Settings.shutdown_seconds` at most, and stop listening."""

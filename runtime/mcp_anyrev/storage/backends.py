@@ -95,12 +95,12 @@ SCHEMES = tuple(_PLACES)
 
 
 def known_url(text: str) -> str:
-    """A URL that some backend is for, whose extra is installed.
+    """A URL that some backend is for, whose extra is installed, and that names a place.
 
     Raises:
         ValueError: it is none; the message says what would be one, and shows no credentials.
     """
-    _place(StorageUrl(text))
+    backend(text, "", StoreBounds(), HubBounds())
     return text
 
 
@@ -123,7 +123,7 @@ def backend(text: str, application: str, store: StoreBounds, hub: HubBounds) -> 
         hub: how much the hub keeps.
 
     Raises:
-        ValueError: see `known_url`, or the URL names no place.
+        ValueError: see `known_url`.
     """
     url = StorageUrl(text)
     place = _place(url)
