@@ -36,7 +36,7 @@ async def test_it_runs_as_written(adapter: Adapter) -> None:
         tools = {tool.name: tool for tool in await client.list_tools()}
 
     assert ("mcpAnswers" in tools["gate"].input_schema["properties"]) is adapter.asks_in_arguments
-    assert "mcpAnswers" not in tools["plain"].input_schema.get("properties", {})
+    assert "mcpAnswers" not in tools["plain"].input_schema["properties"]
 
 
 async def test_whoever_asks_gets_an_answer_whichever_way_it_travels(adapter: Adapter) -> None:

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 HEAVY = ("aiohttp", "click", "cryptography", "jsonschema_rs", "uvicorn", "mcp_revisions")
+MOST_SECONDS = 0.15
 
 
 def imported_by(statement: str) -> set[str]:
@@ -27,6 +28,21 @@ def test_declaring_imports_neither_a_server_nor_a_cipher(name: str) -> None:
 
 def test_the_asgi_application_needs_no_framework() -> None:
     assert not imported_by("from mcp_anyrev import asgi") & {"aiohttp", "click", "uvicorn", "starlette"}
+
+
+def test_a_client_imports_no_transport_before_it_connects_and_comes_quickly() -> None:
+    statement = "from mcp_anyrev import Client"
+    assert not imported_by(statement) & {"aiohttp", "click", "cryptography", "jsonschema_rs"}
+    script = f"""
+import pydantic, time
+pydantic.BaseModel, pydantic.TypeAdapter
+begun = time.process_time()
+{statement}
+print(time.process_time() - begun)
+"""
+    run = [sys.executable, "-c", script]
+    seconds = (float(subprocess.run(run, capture_output=True, text=True, check=True).stdout) for _ in range(5))
+    assert any(one < MOST_SECONDS for one in seconds)  # of processor time, which a busy machine makes longer, too
 
 
 def test_every_public_name_is_there_and_nothing_else() -> None:
