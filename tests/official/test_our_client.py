@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 from hosting import on_uvicorn
-from mcp_anyrev import Client, NotOffered, RequestRefused
+from mcp_anyrev import Client, ErrorAnswer, NotOffered, RequestRefused
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*logging.*")  # it warns its users of what is deprecated
+pytestmark = pytest.mark.filterwarnings("ignore:.*deprecated.*")  # it warns its users of what is
+ROOT = "file:///work"
 
 
 @contextlib.asynccontextmanager
@@ -52,6 +53,9 @@ EACH = [
 ]
 
 
+TOOLS = {"add", "fail", "steps", "noisy", "name", "others", "slow", "fate", "grow"}
+
+
 @pytest.mark.parametrize(("revision", "transport"), EACH)
 async def test_everything_that_it_has_is_there(revision: str, transport: str) -> None:
     from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
@@ -60,7 +64,12 @@ async def test_everything_that_it_has_is_there(revision: str, transport: str) ->
         pytest.skip("it does not speak the revision")
     adapter = AdapterSet.default().by_version[revision]
     logs: list[Any] = []
-    options = {"on_ask": lambda asked: {"name": "Ada"}, "on_log": lambda params: logs.append(params.data)}
+    options = {
+        "on_ask": lambda asked: {"name": "Ada"},
+        "on_sample": lambda asked: "sampled",
+        "on_roots": lambda: [ROOT],
+        "on_log": lambda params: logs.append(params.data),
+    }
     async with TRANSPORTS[transport](**options) as target, Client(adapter=adapter, **target) as client:
         await client.initialize()
         assert client.server is not None
@@ -69,14 +78,20 @@ async def test_everything_that_it_has_is_there(revision: str, transport: str) ->
             "counterpart",
             "Ask for anything.",
         )
-        assert {tool.name for tool in await client.list_tools()} == {"add", "fail", "steps", "noisy", "name"}
+        assert {tool.name for tool in await client.list_tools()} == TOOLS
         assert [one.uri for one in await client.list_resources()] == ["mem://a"]
+        assert [one.uri_template for one in await client.list_resource_templates()] == ["mem://n/{number}"]
         assert [one.name for one in await client.list_prompts()] == ["greet"]
         total = await client.call_tool("add", {"a": 1, "b": 2})
         assert '"total"' in total.text
         assert (await client.call_tool("fail")).is_error
         assert (await client.read_resource("mem://a")).contents[0].text == "A"  # type: ignore[union-attr]
         assert (await client.get_prompt("greet", {"who": "Ada"})).messages[0].content.text == "Hello Ada"  # type: ignore[union-attr]
+        assert (await client.read_resource("mem://n/7")).contents[0].text == "number 7"  # type: ignore[union-attr]
+        assert (await client.complete("who", "al", prompt="greet")).values == ["alan"]
+        for wrong in (client.read_resource("mem://no"), client.get_prompt("no such")):
+            with pytest.raises(ErrorAnswer):  # it has no code of its own for them
+                await wrong
         steps: list[float] = []
         await client.call_tool("steps", on_progress=lambda params: steps.append(params.progress))
         with contextlib.suppress(NotOffered, RequestRefused):  # it logs in a session without being told how much
@@ -84,10 +99,34 @@ async def test_everything_that_it_has_is_there(revision: str, transport: str) ->
         await client.call_tool("noisy")
         if not adapter.asks_in_arguments:  # it has no way to ask there
             assert (await client.call_tool("name")).text == "Ada"
+        assert (await client.call_tool("others")).text == f"sampled {ROOT}"
+        assert await given_up(client) == "cancelled"
+        assert await changed(client) == "tools"
         while len(steps) < 3 or not logs:  # noqa: ASYNC110  # callbacks note what they get
             await asyncio.sleep(0.001)
         assert steps == [1, 2, 3]
         assert logs == ["loud"]
+
+
+async def given_up(client: Client) -> str:
+    """What becomes of a call that is cancelled."""
+    call = asyncio.ensure_future(client.call_tool("slow"))
+    while (await client.call_tool("fate")).text != "running":  # noqa: ASYNC110  # it may be another process
+        await asyncio.sleep(0.005)
+    call.cancel()
+    await asyncio.gather(call, return_exceptions=True)
+    while (found := (await client.call_tool("fate")).text) == "running":  # noqa: ASYNC110  # as above
+        await asyncio.sleep(0.005)
+    return found
+
+
+async def changed(client: Client) -> str:
+    """What is said to have changed when it has."""
+    async with client.listen("tools") as changes:
+        await client.call_tool("grow")
+        async for change in changes:
+            return change.of
+    return "nothing"
 
 
 async def test_what_it_speaks_is_found_out(adapter: Adapter) -> None:
