@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from answering_anything import EVENTS, JSON, Received, Reply, event, scripted
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mcp_anyrev import Limits
 from mcp_anyrev.client.errors import ClientError
@@ -131,6 +131,7 @@ async def call(version: str, answers: list[Any]) -> Any:
 @pytest.mark.parametrize("version", [ADAPTERS.versions[0], ADAPTERS.newest_with_handshake.version])
 @settings(max_examples=60)
 @given(answers=st.lists(_ANSWER, min_size=1, max_size=3))
+@example(answers=[("json", 404, "right")])  # the session is lost, and no other can be opened
 def test_a_call_ends_with_its_answer_or_a_typed_error(version: str, answers: list[Any]) -> None:
     found = asyncio.run(call(version, answers))
     if not isinstance(found, ClientError):

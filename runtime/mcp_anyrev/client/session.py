@@ -230,7 +230,13 @@ class ClientSession:
         async with self._opening:
             if self._agreement is lost:
                 served = AdapterSet([lost.adapter.version])
-                self._agreement = await _pinned(self.connection, served, self._seconds)
+                try:
+                    self._agreement = await _pinned(self.connection, served, self._seconds)
+                except (
+                    SpeaksHttpSse
+                ) as suggestion:  # but it has spoken this transport, so that is no answer to try another
+                    assert suggestion.__cause__ is not None
+                    raise suggestion.__cause__ from None
                 await self._set_again()
 
     async def _set_again(self) -> None:
