@@ -55,7 +55,7 @@ _MESSAGE = st.one_of(
 _STATUS = st.sampled_from([200, 200, 200, 200, 202, 204, 301, 307, 400, 401, 403, 404, 405, 429, 500, 503])
 _KIND = st.sampled_from([JSON, EVENTS, {"content-type": "text/html"}, {}])
 _ENDING = st.sampled_from(["close", "cut", "stay"])
-_ANSWER = st.one_of(
+ANSWER = st.one_of(
     st.tuples(st.just("json"), _STATUS, _MESSAGE),
     st.tuples(st.just("events"), st.lists(st.tuples(_MESSAGE, st.booleans()), max_size=4), _ENDING),
     st.tuples(st.just("body"), _STATUS, _KIND, st.binary(max_size=60)),
@@ -130,7 +130,7 @@ async def call(version: str, answers: list[Any]) -> Any:
 
 @pytest.mark.parametrize("version", [ADAPTERS.versions[0], ADAPTERS.newest_with_handshake.version])
 @settings(max_examples=60)
-@given(answers=st.lists(_ANSWER, min_size=1, max_size=3))
+@given(answers=st.lists(ANSWER, min_size=1, max_size=3))
 @example(answers=[("json", 404, "right")])  # the session is lost, and no other can be opened
 def test_a_call_ends_with_its_answer_or_a_typed_error(version: str, answers: list[Any]) -> None:
     found = asyncio.run(call(version, answers))

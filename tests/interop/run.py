@@ -17,7 +17,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from mcp_anyrev import Client, Exchange, Registry, Settings, elicit, serve, stdio
+from mcp_anyrev import Client, ErrorAnswer, Exchange, Registry, Settings, elicit, roots, sample, serve, stdio
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel
@@ -29,7 +29,8 @@ sys.path.insert(0, str(HERE.parent))
 from npm import NotInstalled, Packages  # noqa: E402  # it stands beside this folder
 
 PAIR_SECONDS = 40
-TOOLS = ["add", "fail", "grow", "name", "noisy", "steps"]
+TOOLS = ["add", "fail", "fate", "grow", "name", "noisy", "others", "slow", "steps"]
+ROOT_URI = "file:///work"
 ADAPTERS = AdapterSet.default()
 
 
@@ -40,6 +41,7 @@ class Person(BaseModel):
 def declared() -> Registry:
     """The same server as `offering.mjs` makes, of our own."""
     registry = Registry("counterpart", "1.0", instructions="Ask for anything.")
+    fates = ["unknown"]
 
     @registry.tool(title="Adder")
     def add(a: int, b: int) -> dict[str, int]:
@@ -67,6 +69,25 @@ def declared() -> Registry:
         return answer.data.name if answer.accepted else str(answer.action)
 
     @registry.tool
+    async def others(ex: Exchange) -> str:
+        said = await ex.ask_all(m=sample("Hello", max_tokens=5), r=roots())
+        return f"{said['m'].data.content.text} {said['r'].data.roots[0].uri}"
+
+    @registry.tool
+    async def slow() -> str:
+        fates.append("running")
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            fates.append("cancelled")
+            raise
+        return "slept"
+
+    @registry.tool
+    async def fate() -> str:
+        return fates[-1]
+
+    @registry.tool
     def grow() -> str:
         registry.changed("tools")
         return "grown"
@@ -75,9 +96,17 @@ def declared() -> Registry:
     def a() -> str:
         return "A"
 
+    @registry.resource("mem://n/{number}")
+    def numbered(number: int) -> str:
+        return f"number {number}"
+
     @registry.prompt
     def greet(who: str) -> str:
         return f"Hello {who}"
+
+    @registry.completion("who", prompt="greet")
+    def whoever(value: str) -> list[str]:
+        return [name for name in ("ada", "alan") if name.startswith(value)]
 
     return registry
 
@@ -88,7 +117,14 @@ def declared() -> Registry:
 async def our_client(target: Any, adapter: Adapter, *, keeps_sessions: bool = True, **options: Any) -> None:
     """Do everything that there is; `keeps_sessions` is false for a server that cannot ask and tell in a handshake revision."""
     steps: list[float] = []
-    options |= {"on_ask": lambda asked: {"name": "Ada"}, "timeout_seconds": 10}
+    logs: list[Any] = []
+    options |= {
+        "on_ask": lambda asked: {"name": "Ada"},
+        "on_sample": lambda asked: "sampled",
+        "on_roots": lambda: [ROOT_URI],
+        "on_log": lambda told: logs.append(told.data),
+        "timeout_seconds": 10,
+    }
     async with Client(target, adapter, **options) as client:
         await client.initialize()
         assert client.server is not None and client.server.name == "counterpart"
@@ -99,9 +135,21 @@ async def our_client(target: Any, adapter: Adapter, *, keeps_sessions: bool = Tr
         await client.call_tool("steps", on_progress=lambda told: steps.append(told.progress))
         assert (await client.read_resource("mem://a")).contents[0].text == "A"  # type: ignore[union-attr]
         assert (await client.get_prompt("greet", {"who": "Ada"})).messages[0].content.text == "Hello Ada"  # type: ignore[union-attr]
+        assert (await client.complete("who", "al", prompt="greet")).values == ["alan"]
+        for wrong in (client.read_resource("mem://no"), client.get_prompt("no such")):
+            try:
+                await wrong
+            except ErrorAnswer:
+                continue
+            raise AssertionError("what is not there was given")
         if keeps_sessions and not adapter.asks_in_arguments:
             assert (await client.call_tool("name")).text == "Ada"
         if keeps_sessions:
+            assert (await client.call_tool("others")).text == f"sampled {ROOT_URI}"
+            await client.set_log_level("warning")
+            await client.call_tool("noisy")
+            assert await given_up(client) == "cancelled"
+            assert logs == ["loud"], f"logs: {logs}"
             async with client.listen("tools") as changes:
                 await asyncio.sleep(0.2)  # a stream of the session may still be opening
                 await client.call_tool("grow")
@@ -109,6 +157,18 @@ async def our_client(target: Any, adapter: Adapter, *, keeps_sessions: bool = Tr
                     assert change.of == "tools"
                     break
         assert steps == [1, 2, 3], f"progress: {steps}"
+
+
+async def given_up(client: Client) -> str:
+    """What becomes of a call that is cancelled."""
+    call = asyncio.ensure_future(client.call_tool("slow"))
+    while (await client.call_tool("fate")).text != "running":  # noqa: ASYNC110  # it is another process
+        await asyncio.sleep(0.01)
+    call.cancel()
+    await asyncio.gather(call, return_exceptions=True)
+    while (found := (await client.call_tool("fate")).text) == "running":  # noqa: ASYNC110  # as above
+        await asyncio.sleep(0.01)
+    return found
 
 
 # --- Their clients ---
@@ -138,6 +198,8 @@ async def their_client(packages: Packages, sdk: str, way: str, target: str, adap
     assert json.loads(found.pop("sum")) == {"total": 3}
     assert found == {
         "server": "counterpart", "tools": TOOLS, "failed": True, "steps": [1, 2, 3], "resource": "A", "prompt": "Hello Ada", "changed": True,
+        "template": "number 7", "completed": ["alan"], "refused": [True, True], "logs": ["loud"], "others": f"sampled {ROOT_URI}",
+        "fate": "cancelled",
     }, found  # fmt: skip
 
 
@@ -198,7 +260,7 @@ def pairs(packages: Packages, urls: dict[str, str]) -> list[Pair]:
                 packages,
                 "v2",
                 "http",
-                f"{urls['ours']}/mcp",
+                f"{urls[version]}/mcp",
                 adapter,
             )
             add(
@@ -216,34 +278,17 @@ def pairs(packages: Packages, urls: dict[str, str]) -> list[Pair]:
             [node, str(packages.folder / "server_v2.mjs"), "stdio"],
             adapter,
         )
-    for sdk, name in (("v1", "first"), ("v2", "second")):
-        add(
-            f"{name} SDK's client, our server, http, handshake",
-            their_client,
-            packages,
-            sdk,
-            "http",
-            f"{urls['ours']}/mcp",
-            None,
-        )
-        add(
-            f"{name} SDK's client, our server, http+sse, handshake",
-            their_client,
-            packages,
-            sdk,
-            "sse",
-            f"{urls['ours']}/sse",
-            None,
-        )
-        add(
-            f"{name} SDK's client, our server, stdio, handshake",
-            their_client,
-            packages,
-            sdk,
-            "stdio",
-            json.dumps(own),
-            None,
-        )
+    # They ask for the newest handshake revision that they speak, unless the server has only an older one.
+    for version in ADAPTERS.handshake_versions:
+        targets = {
+            "http": f"{urls[version]}/mcp",
+            "sse": f"{urls[version]}/sse",
+            "stdio": json.dumps([*own, version]),
+        }
+        for sdk, name in (("v1", "first"), ("v2", "second")):
+            for way, target in targets.items():
+                shown = f"{name} SDK's client, our server, {way}, {version}"
+                add(shown, their_client, packages, sdk, way, target, None)
     return found
 
 
@@ -257,12 +302,13 @@ async def main(wanted: str) -> int:
     for script in HERE.glob("*.mjs"):
         shutil.copy(script, packages.folder)
     failed = 0
-    async with (
-        their_server(packages, "v1") as first,
-        their_server(packages, "v2") as second,
-        serve(declared(), sse_path="/sse") as ours,
-    ):
-        for name, run in pairs(packages, {"v1": first, "v2": second, "ours": ours.removesuffix("/mcp")}):
+    async with contextlib.AsyncExitStack() as stack:
+        urls = {sdk: await stack.enter_async_context(their_server(packages, sdk)) for sdk in ("v1", "v2")}
+        for version in ADAPTERS.versions:
+            sse_path = "/sse" if ADAPTERS.by_version[version].served_on_http_sse else None
+            ours = serve(declared(), Settings(revisions=[version]), sse_path=sse_path)
+            urls[version] = (await stack.enter_async_context(ours)).removesuffix("/mcp")
+        for name, run in pairs(packages, urls):
             if wanted not in name:
                 continue
             try:
@@ -279,7 +325,7 @@ async def main(wanted: str) -> int:
 
 if __name__ == "__main__":
     logging.getLogger("mcp_anyrev").setLevel(logging.CRITICAL)  # tools fail, and are to
-    if sys.argv[1:] == ["--serve"]:
-        stdio(declared(), Settings())
+    if sys.argv[1:2] == ["--serve"]:
+        stdio(declared(), Settings(revisions=sys.argv[2:] or None))
     else:
         sys.exit(asyncio.run(main(" ".join(sys.argv[1:]))))

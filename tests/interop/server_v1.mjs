@@ -5,7 +5,8 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { FORM, offer } from "./offering.mjs";
+import { completable } from "@modelcontextprotocol/sdk/server/completable.js";
+import { FORM, SAMPLED, offer } from "./offering.mjs";
 
 function made() {
   const server = new McpServer({ name: "counterpart", version: "1.0" }, { capabilities: { logging: {} }, instructions: "Ask for anything." });
@@ -20,11 +21,17 @@ function made() {
     sendToolListChanged: () => server.sendToolListChanged(),
   }, {
     ask: async (extra) => server.server.elicitInput({ message: "Who?", requestedSchema: FORM }, { relatedRequestId: extra.requestId }),
+    askOthers: async (extra) => ({
+      sampled: await server.server.createMessage(SAMPLED, { relatedRequestId: extra.requestId }),
+      rooted: await server.server.listRoots({}, { relatedRequestId: extra.requestId }),
+    }),
     progress: async (extra, progress, total) => {
       const progressToken = extra._meta?.progressToken;
       if (progressToken !== undefined) await extra.sendNotification({ method: "notifications/progress", params: { progressToken, progress, total } });
     },
     log: async (extra, level, data) => extra.sendNotification({ method: "notifications/message", params: { level, data } }),
+    signal: (extra) => extra.signal,
+    completable,
   });
   return server;
 }

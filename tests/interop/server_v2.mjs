@@ -1,9 +1,9 @@
 // A server of the second SDK: node server_v2.mjs stdio | http (prints its port)
 import { createServer } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
-import { McpServer, createMcpHandler, inputRequired } from "@modelcontextprotocol/server";
+import { McpServer, completable, createMcpHandler, inputRequired } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { FORM, offer } from "./offering.mjs";
+import { FORM, SAMPLED, offer } from "./offering.mjs";
 
 let handler;
 
@@ -22,11 +22,19 @@ function made(context) {
       const said = ctx.mcpReq.inputResponses?.who;
       return said ?? { asking: inputRequired({ inputRequests: { who: inputRequired.elicit({ message: "Who?", requestedSchema: FORM }) } }) };
     },
+    askOthers: async (ctx) => {
+      if (!modern) return { sampled: await ctx.mcpReq.requestSampling(SAMPLED), rooted: await server.server.listRoots() };
+      const said = ctx.mcpReq.inputResponses;
+      if (said?.m && said?.r) return { sampled: said.m, rooted: said.r };
+      return { asking: inputRequired({ inputRequests: { m: inputRequired.createMessage(SAMPLED), r: inputRequired.listRoots() } }) };
+    },
     progress: async (ctx, progress, total) => {
       const progressToken = ctx.mcpReq._meta?.progressToken;
       if (progressToken !== undefined) await ctx.mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total } });
     },
     log: async (ctx, level, data) => ctx.mcpReq.log(level, data),
+    signal: (ctx) => ctx.mcpReq.signal,
+    completable,
   });
   return server;
 }

@@ -15,10 +15,10 @@ import pytest
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 
-for folder in ("server", "client"):
-    sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / folder))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "server"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "client"))
 
-from bounds import bounded  # noqa: E402  # it stands in one of these folders
+from bounds import bounded
 
 ADAPTERS = AdapterSet.default()
 

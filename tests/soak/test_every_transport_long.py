@@ -16,10 +16,14 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "client"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "client_http"))
 
 from descriptions import ADAPTERS
 from features import FEATURES, Told, expected
+from mcp_anyrev import ClientError
 from scripted import Scripted
+from test_any_answer import ANSWER
+from test_any_answer import call as call_over_http
 from test_client_faults import BROKEN, JSON, calls
 from test_client_faults import answering as answering_with
 from test_every_transport import EACH, TRANSPORTS
@@ -67,3 +71,26 @@ def test_whatever_comes_a_call_ends(version: str, record_property: Any) -> None:
 
     attempt()
     record_property("soak", f"a client and {tried} servers that answer anything, {version}")
+
+
+@pytest.mark.parametrize("version", ADAPTERS.versions)
+def test_whatever_comes_over_http_a_call_ends(version: str, record_property: Any) -> None:
+    tried = 0
+
+    @settings(
+        max_examples=int(4 * SECONDS),
+        derandomize=False,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.lists(ANSWER, min_size=1, max_size=5))
+    def attempt(answers: list[Any]) -> None:
+        nonlocal tried
+        tried += 1
+        found = asyncio.run(call_over_http(version, answers))
+        if not isinstance(found, ClientError):
+            assert found.content[0].text == "right"
+
+    attempt()
+    record_property("soak", f"a client and {tried} servers that answer anything over HTTP, {version}")
