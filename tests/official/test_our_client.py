@@ -42,14 +42,11 @@ async def over_stdio(**options: Any) -> AsyncIterator[dict[str, Any]]:
 
 
 TRANSPORTS = {"http": over_http, "http_sse": over_http_sse, "stdio": over_stdio}
-ON_STDIO = (AdapterSet.default().versions[0], AdapterSet.default().handshake_versions[0])
-"""A process takes long to import it, so only one of each kind of revision."""
-
 EACH = [
     (version, transport)
     for version, adapter in AdapterSet.default().by_version.items()
     for transport in TRANSPORTS
-    if {"http": True, "http_sse": adapter.served_on_http_sse, "stdio": version in ON_STDIO}[transport]
+    if transport != "http_sse" or adapter.served_on_http_sse
 ]
 
 
