@@ -65,11 +65,10 @@ def answering(adapter: Adapter, answers: list[Any]) -> Any:
 
 async def calls(adapter: Adapter, server: Scripted) -> None:
     """Call twice at once: no call gets what is another's."""
-    async with Client(server, adapter, timeout_seconds=0.02, on_ask=lambda asked: None, rounds=2) as client:
+    async with Client(server, adapter, on_ask=lambda asked: None, rounds=2) as client:
         await client.initialize()
-        found = await asyncio.gather(
-            *(client.call_tool("t", {"mark": mark}) for mark in (1, 2)), return_exceptions=True
-        )
+        both = (client.call_tool("t", {"mark": mark}, timeout_seconds=0.02) for mark in (1, 2))
+        found = await asyncio.gather(*both, return_exceptions=True)
     for mark, one in enumerate(found, 1):
         if isinstance(one, BaseException):
             assert isinstance(one, ClientError), repr(one)
