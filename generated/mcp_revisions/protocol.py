@@ -297,6 +297,9 @@ class Adapter(Protocol):
         """From which level on does a request, in a session that set this level, want log messages?"""
         ...
 
+    log_levels: ClassVar[tuple[str, ...]]
+    """How grave may a log message be, from the least grave to the gravest?"""
+
     def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
         """How does a client ask for log messages with the request that they belong to?"""
         ...

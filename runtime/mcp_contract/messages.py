@@ -19,7 +19,7 @@ class Declaration(NamedTuple):
     """What a client said of itself.
 
     Attributes:
-        capabilities: the client capabilities as sent, an empty object for none.
+        capabilities: the client capabilities, an empty object for none: to a server as they came, of a client in canonical form.
         information: name, version and whatever else the client gave, or None where it gave nothing.
     """
 

@@ -81,7 +81,6 @@ open:
         "canonical.yaml:6:20: an item is a mapping; allowed: Type.member, with * for any characters",
         "canonical.yaml:8:11: an item is 'A.b'; allowed: Type, with * for any characters",
         "canonical.yaml:10:5: an item is 'just text'; allowed: a mapping of name, from, to",
-        "canonical.yaml:11:5: this move has no 'to'; allowed: name, from, to",
         "canonical.yaml:11:24: 'too' is not a key of this move; near: to; allowed: name, from, to",
         "canonical.yaml:13:17: 'A' stands twice here; first at line 13",
     ]

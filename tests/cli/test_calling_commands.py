@@ -137,8 +137,11 @@ def test_a_tool_that_fails_and_an_error_end_with_1(run: Run) -> None:
 def test_lists_show_what_there_is(run: Run, revision: str) -> None:
     shown = run("list", OFFERING, "--revision", revision).stdout
     assert "  typed(text: string, count?: integer, share?: number, sure?: boolean" in shown
+    templates = (
+        "templates: none\n" if "resources/templates/list" in ADAPTERS.by_version[revision].client_requests else ""
+    )
     assert (
-        "resources:\n  mem://text  A text.\n  mem://pixel  A picture.\ntemplates: none\nprompts:\n  greet(who, how?)"
+        f"resources:\n  mem://text  A text.\n  mem://pixel  A picture.\n{templates}prompts:\n  greet(who, how?)"
         in shown
     )
     only = json.loads(run("list", OFFERING, "prompts", "--json", "--revision", revision).stdout)

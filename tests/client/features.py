@@ -189,7 +189,8 @@ async def lists(client: Client, told: Told) -> Any:
         [tool.name, tool.title, sorted(tool.input_schema.get("properties", {}))] for tool in await client.list_tools()
     ]
     resources = [one.uri for one in await client.list_resources()]
-    templates = [one.uri_template for one in await client.list_resource_templates()]
+    has_templates = "resources/templates/list" in client.adapter.client_requests
+    templates = [one.uri_template for one in await client.list_resource_templates()] if has_templates else []
     return {
         "tools": tools,
         "resources": resources,
@@ -334,7 +335,7 @@ def expected(adapter: Adapter) -> dict[str, Any]:
                 [name, "Adder" if name == "add" and titled else None, found] for name, found in arguments.items()
             ],
             "resources": ["mem://a"],
-            "templates": ["mem://n/{number}"],
+            "templates": ["mem://n/{number}"] if "resources/templates/list" in adapter.client_requests else [],
             "prompts": ["greet"],
         },
         "calls": ['{"sum":3}', {"sum": 3} if structured else None, "[1,2,3]", [1, 2, 3] if any_value else None],

@@ -83,7 +83,7 @@ async def test_what_took_an_answer_is_not_kept(caching_adapter: Adapter) -> None
     def script(message: Message) -> list[Any]:
         if message["method"] == caching_adapter.description_method:
             return [result(message, description(caching_adapter))]
-        if "inputResponses" not in message["params"]:
+        if not caching_adapter.read_answers(message["params"]).answers:
             return [result(message, caching_adapter.questions_result({"k": asked}, "s", message["params"]))]
         return [result(message, finished(caching_adapter, "resources/read", {"contents": []}) | {"ttlMs": 60_000})]
 

@@ -68,7 +68,7 @@ CASES = {
         "    value: text\n    default: x",
         [
             f"{STDIO}:8:5: 'default' is not a key of concern 'line_end'; "
-            "allowed: question, value, flag, names, needs, fills, read_by, answers"
+            "allowed: question, value, flag, names, needs, fills, orders, read_by, answers"
         ],
     ),
     "an unknown key of an answer": (
@@ -88,7 +88,7 @@ CASES = {
         "    question: What ends a line?\n",
         "",
         [
-            f"{STDIO}:5:3: concern 'line_end' has no 'question'; allowed: question, value, flag, names, needs, fills, read_by, answers"
+            f"{STDIO}:5:3: concern 'line_end' has no 'question'; allowed: question, value, flag, names, needs, fills, orders, read_by, answers"
         ],
     ),
     "a missing citation": (
@@ -141,6 +141,12 @@ CASES = {
         "        is: yes",
         "        is: maybe",
         [f"{LETTERS}:13:13: the answer of 'can_ask' for 2002-02-02 is 'maybe'; allowed: yes or no"],
+    ),
+    "an order of what is no list": (
+        LETTERS,
+        "    value: integer or none",
+        "    value: integer or none\n    orders: Letter",
+        [f"{LETTERS}:19:13: 'orders' stands beside 'value: integer or none'; allowed: beside 'value: list of text'"],
     ),
     "a flag of another type": (
         LETTERS,

@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import os
 import pathlib
+import re
 import subprocess
 import sys
 from types import ModuleType
@@ -119,6 +120,55 @@ def test_numbers_keep_their_form_and_their_limits(tmp_path: pathlib.Path) -> Non
     for text in ('{"share":1.5}', '{"share":true}', '{"share":"1"}', '{"share":NaN}', '{"size":1.5}', '{"size":null}'):
         with pytest.raises(ValidationError):
             package.A.model_validate_json(text)
+
+
+def test_what_is_bounded_within_a_list_a_map_or_a_union_is_named_like_its_place(tmp_path: pathlib.Path) -> None:
+    few = {"type": "array", "items": {"type": "string"}, "maxItems": 1}
+    some = {"type": "array", "items": {"type": "integer"}, "minItems": 1}
+    short = {"type": "string", "maxLength": 3}
+    package = package_of(
+        schema(
+            Proposal=members(
+                values={"anyOf": [{"type": "string"}, few]},
+                either={"anyOf": [few, some]},
+                kinds={"type": ["string", "integer"], "maxLength": 2, "minimum": 0},
+                rows={"type": "array", "items": few},
+                tags={"type": "object", "additionalProperties": short},
+            )
+        ),
+        tmp_path,
+    )
+    written = (tmp_path / package.__name__ / "models.py").read_text("utf-8")
+    named = re.findall(r"^(\w+) = TypeAliasType", written, re.MULTILINE)
+    assert set(named) == {
+        "ProposalValuesList",
+        "ProposalEitherList",
+        "ProposalEitherOtherList",
+        "ProposalKindsText",
+        "ProposalKindsInteger",
+        "ProposalRowList",
+        "ProposalTagText",
+    }
+    assert [*package.Proposal.model_fields] == ["either", "kinds", "rows", "tags", "values"]
+    valid = [
+        {"values": "a"},
+        {"values": ["a"]},
+        {"either": [1, 2]},
+        {"kinds": 1},
+        {"rows": [["a"]]},
+        {"tags": {"a": "abc"}},
+    ]
+    for value in valid:
+        assert package.Proposal.model_validate(value).model_dump(exclude_unset=True) == value
+    for broken in (
+        {"values": ["a", "b"]},
+        {"either": ["a", "b"]},
+        {"kinds": "abc"},
+        {"kinds": -1},
+        {"tags": {"a": "abcd"}},
+    ):
+        with pytest.raises(ValidationError):
+            package.Proposal.model_validate(broken)
 
 
 def test_a_closed_object_is_closed_and_a_typed_rest_is_typed(tmp_path: pathlib.Path) -> None:

@@ -402,6 +402,19 @@ COMPLAINTS = [
         "'refused: types' in specs/canonical.yaml to make it an error",
     ),
     (
+        (
+            {
+                "R": thing(x={"anyOf": [reference("New"), {"type": "array", "items": reference("New")}]}),
+                "New": thing(["a"], a=TEXT),
+            },
+            {"R": thing(x={"type": "array", "items": reference("Old")}), "Old": thing(["a"], a=TEXT, b=TEXT)},
+            "R",
+        ),
+        "'New', a member of 'RX', is lacking in r1; if it is 'Old' under another name, list {name: what changed, from: Old, to: New} under "
+        "'moves'; else say what is sent with a concern that has 'replaces: New', or list it under 'refused: types' in specs/canonical.yaml "
+        "to make it an error",
+    ),
+    (
         ({"R": thing(a=TEXT)}, {"R": thing(["a"], a=TEXT)}, "R"),
         "'R.a' is required in r1; say what fills it with a concern that has 'fills: R.a'; or where that depends on what else is sent, "
         "put it in with a concern that has 'adjusts: R', and list 'R.a' under 'supplied: members' in specs/canonical.yaml; or list it "

@@ -110,7 +110,6 @@ concerns:
     assert part is None
     assert [re.sub(r"'page: .*", "…", line) for line in found] == [
         "f.yaml:1:1: 'titel' is not a key of this area; near: title; allowed: title, transport, concerns",
-        "f.yaml:1:1: this area has no 'title'; allowed: title, transport, concerns",
         "f.yaml:4:15: 'question' is a list; allowed: text",
         "f.yaml:5:12: 'value' is 'number'; allowed: boolean, integer, text, integer or none, text or none, boolean or none, "
         "list of text",

@@ -13,8 +13,11 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from revgen.models.canonical import write_canonical
+from revgen.models.modules import write_models
 from revgen.schemas.references import reference
 from revgen.specification.loading import load_specification
+from revgen.writing.render import Writer
 
 from .conftest import REPOSITORY, VERSIONS, Project, render_quickly
 
@@ -27,6 +30,7 @@ CHANGED = {
     "CreateMessageRequestParams",
     "Annotations",
     "ReadResourceResult",
+    "LoggingLevel",
     "LoggingMessageNotificationParams",
     "CompleteRequestParamsContext",
 }
@@ -58,6 +62,26 @@ CONCERNS = """
       wrapped: What is no object becomes the member of one.
     answers:
 %s
+  sent_level:
+    question: Which level is sent for one?
+    signature: "(self, value: Json) -> Json"
+    replaces: LoggingLevel
+    choices:
+      debug_for_trace: The finest that there is.
+      info_for_notice: The next that is no graver.
+    answers:
+%s
+"""
+TITLE = """
+  sent_title:
+    question: Which title is sent of an implementation?
+    signature: "(self, value: JsonObject) -> JsonObject"
+    adjusts: Implementation
+    choices:
+      kept: The title itself.
+      prefixed: The title behind a word.
+    answers:
+%s
 """
 MACROS = {
     "sent_role": """
@@ -74,6 +98,22 @@ return value
 {% endmacro %}
 {% macro wrapped() %}
 return value if isinstance(value, dict) else {"value": value}
+{% endmacro %}
+""",
+    "sent_title": """
+{% macro kept() %}
+return value
+{% endmacro %}
+{% macro prefixed() %}
+return {**value, "title": f"The {value.get('title', value['name'])}"}
+{% endmacro %}
+""",
+    "sent_level": """
+{% macro debug_for_trace() %}
+return "debug" if value == "trace" else value
+{% endmacro %}
+{% macro info_for_notice() %}
+return "info" if value == "notice" else value
 {% endmacro %}
 """,
 }
@@ -117,6 +157,46 @@ for version, adapter in AdapterSet.default().by_version.items():
         out.setdefault(name, {})[version] = found
 print(json.dumps(out))
 """
+LOGGING = """
+import asyncio, json
+from mcp_anyrev import Client, Exchange, Registry, Server, Settings
+from mcp_revisions import VERSIONS, AdapterSet
+
+registry = Registry("levels", "1")
+
+@registry.tool
+async def title(ex: Exchange) -> str:
+    return ex.client.information["title"]
+
+@registry.tool
+async def noisy(ex: Exchange) -> str:
+    for level in ("trace", "debug", "info", "notice", "warning"):
+        await ex.log(level, level)
+    try:
+        await ex.log("loud", "x")
+    except ValueError as error:
+        return str(error)
+    return ""
+
+async def main():
+    out, titles = {}, {}
+    async with Server(registry, Settings(revisions=VERSIONS[:2])) as server:
+        for version in VERSIONS[:2]:
+            for wanted in ("debug", "warning"):
+                lines, adapter = [], AdapterSet.default().by_version[version]
+                def heard(params):
+                    lines.append([params.level, params.data])
+                information = {"name": "n", "version": "1", "title": "pilot"}
+                async with Client(server.connect, adapter, on_log=heard, information=information) as client:
+                    await client.set_log_level(wanted)
+                    titles[version] = [(await client.call_tool("title", {})).content[0].text, client.server.title]
+                    result = await client.call_tool("noisy", {})
+                out.setdefault(version, []).append(lines)
+    out |= {"refused": result.content[0].text, "titles": titles}
+    print(json.dumps(out))
+
+asyncio.run(main())
+"""
 RESULTS = {
     "prompt": "GetPromptResult",
     "icons": "ListToolsResult",
@@ -143,6 +223,10 @@ def schema(tmp_path: pathlib.Path) -> pathlib.Path:
         return {"anyOf": [*shape.get("anyOf", [shape]), {"type": "array", "items": shape}]}
 
     definitions["Role"]["enum"].append("tool")
+    definitions["LoggingLevel"]["enum"] = [
+        "trace",
+        *(level for level in definitions["LoggingLevel"]["enum"] if level != "notice"),
+    ]
     members("Icon")["theme"]["enum"].append("sepia")
     members("CreateMessageRequestParams")["includeContext"]["enum"].remove("thisServer")
     members("Annotations")["lastModified"] = {"type": ["string", "integer"]}
@@ -167,16 +251,30 @@ def test_changed_values_are_answered_in_data(project: Project, schema: pathlib.P
         for version in VERSIONS
     }
     with_context = ", ".join(version for version in VERSIONS if "CompleteRequestParamsContext" in schemas[version])
+    with_level = ", ".join(version for version in VERSIONS if "SetLevelRequestParams" in schemas[version])
     assert [line.partition(": ")[2].partition("; say")[0] for line in faults] == [
         f"'*.role' may be \"tool\", which is not taken (of CreateMessageResult, PromptMessage, SamplingMessage) in {older}",
         f"'CompleteRequestParamsContext.arguments' may be a number in an object, which is not taken in {with_context}",
         f"'CreateMessageRequestParams.includeContext' may be \"thisServer\", which is not taken in {NEXT}",
         f"'CreateMessageRequestParams.modelPreferences' may be text, which is not taken in {older}",
         f"'LoggingMessageNotificationParams.data' may be anything but an object, which is not taken in {NEXT}",
+        f"'LoggingMessageNotificationParams.level' may be \"notice\", which is not taken in {NEXT}",
+        f"'LoggingMessageNotificationParams.level' may be \"trace\", which is not taken in {older}",
+        *(
+            [f"'SetLevelRequestParams.level' may be \"trace\", which is not taken in {with_level}"]
+            if with_level
+            else []
+        ),
     ], result.output
     assert all(line.startswith(f"{RULES}:") for line in faults)
 
+    lint = project.run("lint").stdout
+    assert f"'log_levels' lacks trace of {NEXT}; allowed: exactly trace, " in lint
+
     answer(project)
+    assert "'log_levels'" not in "".join(
+        line for line in project.run("lint").stdout.splitlines() if "to be reviewed" not in line
+    )
     # Nothing is left open: else this would raise.
     load_specification(project.root)
 
@@ -203,6 +301,17 @@ def test_changed_values_are_answered_in_data(project: Project, schema: pathlib.P
     assert out["preferences"][NEXT]["modelPreferences"] == "fast"
     assert "modelPreferences" not in out["preferences"][LAST]
 
+    heard = said_by(project, LOGGING)
+    graver = ["trace", "debug", "info", "notice", "warning"]
+    # Each is worded once, where it is sent.
+    assert heard["titles"] == {NEXT: ["The pilot", "The levels"], LAST: ["pilot", None]}
+    one, other = heard[NEXT], heard[LAST]
+    replaced = {NEXT: {"notice": "info"}, LAST: {"trace": "debug"}}
+    assert "'loud' is no level of a log message; levels: " in heard["refused"]
+    assert [level for level, _ in one[0]] == [replaced[NEXT].get(level, level) for level in graver[1:]]
+    assert [level for level, _ in other[0]] == [replaced[LAST].get(level, level) for level in graver]
+    assert [level for level, _ in one[1]] == [level for level, _ in other[1]] == ["warning"]
+
 
 def answer(project: Project) -> None:
     """What the complaints ask for."""
@@ -221,23 +330,41 @@ def answer(project: Project) -> None:
     roles.append(f'      "{NEXT}": {{choice: kept, {policy}}}')
     data = [f'      "{version}": {{choice: kept, {policy}}}' for version in VERSIONS]
     data.append(f'      "{NEXT}": {{choice: wrapped, {policy}}}')
+    levels = [f'      "{version}": {{choice: debug_for_trace, {policy}}}' for version in VERSIONS]
+    levels.append(f'      "{NEXT}": {{choice: info_for_notice, {policy}}}')
+    titles = [f'      "{version}": {{choice: kept, {policy}}}' for version in VERSIONS]
+    titles.append(f'      "{NEXT}": {{choice: prefixed, {policy}}}')
     area = project.root / "specs/variance/content.yaml"
-    area.write_text(area.read_text("utf-8") + CONCERNS % ("\n".join(roles), "\n".join(data)), "utf-8")
+    answers = ("\n".join(lines) for lines in (roles, data, levels))
+    area.write_text(area.read_text("utf-8") + CONCERNS % tuple(answers) + TITLE % "\n".join(titles), "utf-8")
+    area = project.root / "specs/variance/notifications.yaml"
+    head, concern, rest = area.read_text("utf-8").partition("\n  log_levels:\n")
+    before, answered, after = rest.partition(f'      "{NEXT}":')
+    assert concern and answered
+    after = after.replace("[debug, info, notice,", "[trace, debug, info,", 1)
+    area.write_text(head + concern + before + answered + after, "utf-8")
     for name, macros in MACROS.items():
         (project.root / f"templates/concerns/content/{name}.py.jinja").write_text(macros.lstrip(), "utf-8")
 
 
 def sent(project: Project) -> dict[str, dict[str, Any]]:
     """What every revision sends for the same values."""
-    for path, text in render_quickly(load_specification(project.root)).items():
+    specification = load_specification(project.root)
+    models = (Writer(lambda given, one=one: write_models(given, one)) for one in specification.revisions[-2:])
+    for path, text in render_quickly(specification, Writer(write_canonical), *models).items():
         (project.root / path).parent.mkdir(parents=True, exist_ok=True)
         (project.root / path).write_text(text, "utf-8")
+    return said_by(project, SCRIPT)
+
+
+def said_by(project: Project, script: str) -> dict[str, Any]:
+    """What a script says that runs on what was generated."""
     path = ":".join(str(folder) for folder in (project.root / "generated", REPOSITORY / "runtime"))
     run = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env={"PYTHONPATH": path}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", script], env={"PYTHONPATH": path}, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
-    found: dict[str, dict[str, Any]] = json.loads(run.stdout)
+    found: dict[str, Any] = json.loads(run.stdout)
     return found
 
 

@@ -178,8 +178,10 @@ async def test_an_address_is_listed_as_a_uri_and_found_however_it_is_written(ada
 
     async with serving(made) as url, RawClient(url, adapter) as client:
         (listed,) = (await client.call("resources/list", {})).result["resources"]
-        (template,) = (await client.call("resources/templates/list", {})).result["resourceTemplates"]
-        assert (listed["uri"], template["uriTemplate"]) == ("mu://caf%C3%A9", "mu://th%C3%A9/{kind}")
+        assert listed["uri"] == "mu://caf%C3%A9"
+        if "resources/templates/list" in adapter.client_requests:
+            (template,) = (await client.call("resources/templates/list", {})).result["resourceTemplates"]
+            assert template["uriTemplate"] == "mu://th%C3%A9/{kind}"
         for uri in ("mu://café", "mu://caf%C3%A9"):
             (contents,) = (await client.call("resources/read", {"uri": uri})).result["contents"]
             assert contents == {"uri": "mu://caf%C3%A9", "text": "fine"}

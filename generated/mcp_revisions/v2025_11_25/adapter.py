@@ -656,6 +656,21 @@ class Adapter:
         """
         return remembered or "info"
 
+    log_levels: ClassVar[tuple[str, ...]] = (
+        "debug",
+        "info",
+        "notice",
+        "warning",
+        "error",
+        "critical",
+        "alert",
+        "emergency",
+    )
+    """How grave may a log message be, from the least grave to the gravest?
+
+    page: server/utilities/logging#log-levels
+    """
+
     def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
         """How does a client ask for log messages with the request that they belong to?
 

@@ -747,6 +747,21 @@ class Adapter:
         level = contract.member(params, "_meta", "io.modelcontextprotocol/logLevel")
         return level if isinstance(level, str) else None
 
+    log_levels: ClassVar[tuple[str, ...]] = (
+        "debug",
+        "info",
+        "notice",
+        "warning",
+        "error",
+        "critical",
+        "alert",
+        "emergency",
+    )
+    """How grave may a log message be, from the least grave to the gravest?
+
+    page: server/utilities/logging#log-levels
+    """
+
     def log_level_params(self, params: JsonObject, level: str) -> JsonObject:
         """How does a client ask for log messages with the request that they belong to?
 

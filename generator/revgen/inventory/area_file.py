@@ -147,6 +147,8 @@ class ValueConcern(Part):
     """Another concern, which a revision must answer with something where it does so here."""
     fills: Text = ""
     """The member that it fills where a revision requires it and a sender may leave it out."""
+    orders: Text = ""
+    """The type whose values it puts in order: each answer has exactly those of its schema."""
     read_by: Reader | None = None
     """Who reads the answers, where the server does not."""
     answers: Each[Version, ValueAnswer]
@@ -157,6 +159,15 @@ class ValueConcern(Part):
         if self.flag and self.value.name != "boolean":
             raise wrong(
                 f"'flag' stands beside 'value: {self.value.name}'; allowed: beside 'value: boolean'", key="flag"
+            )
+        return self
+
+    @pydantic.model_validator(mode="after")
+    def _is_list_if_ordered(self) -> Self:
+        if self.orders and self.value.name != "list of text":
+            raise wrong(
+                f"'orders' stands beside 'value: {self.value.name}'; allowed: beside 'value: list of text'",
+                key="orders",
             )
         return self
 

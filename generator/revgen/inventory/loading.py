@@ -13,7 +13,7 @@ import types
 
 from ..reading.literals import Type, Value, read_value
 from ..reading.located import Node, Place, Problems, Scalar, load, shown
-from ..reading.models import NAME_RULE, is_public_name, read
+from ..reading.models import NAME_RULE, is_public_name, read, without_meant
 from ..schemas.pages import Pages
 from .area_file import AreaFile, ChoiceAnswer, ChoiceConcern, Row, TableAnswer, TableConcern, ValueAnswer, ValueConcern
 from .citations import follow_citations
@@ -125,6 +125,7 @@ class _Joiner:
                 flag=asked.flag,
                 names=asked.names or "",
                 needs=asked.needs,
+                orders=asked.orders,
                 fills=asked.fills,
             )
         elif isinstance(asked, TableConcern):
@@ -165,7 +166,9 @@ class _Joiner:
             if version not in self.versions:
                 known = ", ".join(self.versions)
                 self.problems.add(version.place, f"'{shown(version)}' is not a revision; revisions: {known}")
-        missing = [version for version in self.versions if version not in written]
+        missing = without_meant(
+            [version for version in self.versions if version not in written], written, self.versions
+        )
         if missing:
             wanted = ", ".join(f'"{version}"' for version in missing)
             message = f"no answer of '{concern.name}' for {', '.join(missing)}; add {wanted} to its 'answers'"
@@ -210,7 +213,7 @@ class _Joiner:
         if not concern.rows:
             return {}
         self._complain_about_unknown(given.rows, concern.rows, "row", concern)
-        missing = [row for row in concern.rows if row not in given.rows]
+        missing = without_meant([row for row in concern.rows if row not in given.rows], given.rows, concern.rows)
         if missing:
             rows = ", ".join(f"'{row}'" for row in missing)
             message = f"{what} has no row {rows}; allowed in each: {type_.allowed}"

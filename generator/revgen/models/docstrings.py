@@ -36,9 +36,9 @@ class Docstrings:
         """The docstring of a definition, laid out; `first` is a paragraph before all others."""
         return _laid_out([*([first] if first else []), *self.types[name], self.addresses[name]])
 
-    def of_union_within(self, owner: str) -> str:
-        """The docstring of a union that stands in a definition and gets a name of its own."""
-        return _laid_out([f"The union within `{owner}`.", self.addresses[owner]])
+    def of_type_within(self, owner: str, what: str) -> str:
+        """The docstring of a union, or of something bounded, that stands in a definition and gets a name of its own."""
+        return _laid_out([f"The {what} within `{owner}`.", self.addresses[owner]])
 
     def of_member(self, name: str, wire: str) -> str:
         """The docstring of a member, laid out; empty where nothing is said of it."""

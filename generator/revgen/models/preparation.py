@@ -14,7 +14,7 @@ from mcp_contract.model import camel
 
 from ..schemas.normal_form import Schema, member_words, singular
 from ..schemas.references import reference, referred
-from ..schemas.shapes import json_types, kind_of, values
+from ..schemas.shapes import bounds_of, json_types, kind_of, values
 from .docstrings import Docstrings
 from .python_names import class_names, member_names, snake
 
@@ -66,7 +66,10 @@ class Preparation:
         for union in ("anyOf", "oneOf"):
             constant = constant or _constant_that_differs(node.get(union, []), self.schema)
         if within and constant:
-            return self.type_of_its_own(node, place)
+            return self.type_of_its_own(node, place, "union")
+        if within and (bounded := _bounded_kind(node)):
+            names = (place + bounded.capitalize(), f"{place}Other{bounded.capitalize()}")
+            return self.type_of_its_own(node, next((name for name in names if self._is_free(name)), names[0]), bounded)
         out: Schema = {"discriminator": {"propertyName": constant}} if constant else {}
         for key, value in node.items():
             if key in _ANNOTATIONS:
@@ -93,7 +96,7 @@ class Preparation:
         kinds = out.get("type")
         if isinstance(kinds, list):
             rest = {key: value for key, value in out.items() if key != "type"}
-            return {"anyOf": [self.node({"type": kind, **rest}, place) for kind in kinds]}
+            return {"anyOf": [self.node({**rest, "type": kind}, place, within=True) for kind in kinds]}
         if kinds == "number":
             out["customTypePath"] = "mcp_contract.model.Number"
         return out
@@ -117,13 +120,27 @@ class Preparation:
         self.constants[name] = whole
         return name
 
-    def type_of_its_own(self, node: Schema, place: str) -> Schema:
-        """A union in a list that a constant tells apart: the generator would name it too, but by a name that we do not choose."""
-        if place in self.names or place in self.definitions:
-            raise ValueError(f"{self.owner}: the name '{place}' for a union within it is taken")
-        self.template_data[place] = {"docstring": self.docstrings.of_union_within(self.owner)}
+    def type_of_its_own(self, node: Schema, place: str, what: str) -> Schema:
+        """Part of a list, map or union that the generator would name as well, but by a name that we do not choose.
+
+        That is a union that a constant tells apart, and whatever has bounds.
+        """
+        if not self._is_free(place):
+            raise ValueError(f"{self.owner}: the name '{place}' for a {what} within it is taken")
+        self.template_data[place] = {"docstring": self.docstrings.of_type_within(self.owner, what)}
         self.definitions[place] = self.node(node, place)
         return reference(place)
+
+    def _is_free(self, name: str) -> bool:
+        return name not in self.names and name not in self.definitions
+
+
+def _bounded_kind(node: Schema) -> str:
+    """What something with bounds is; empty where nothing bounds it."""
+    kind = node.get("type")
+    if not isinstance(kind, str) or "properties" in node or not any(bound in node for bound in bounds_of(kind)):
+        return ""
+    return {"array": "list", "object": "map", "string": "text"}.get(kind, kind)
 
 
 def _is_of_type(value: Any, node: Schema) -> bool:

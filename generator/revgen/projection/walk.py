@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..schemas.methods import Root
 from ..schemas.references import reference, referred
@@ -49,7 +49,9 @@ class Walk:
         self.objects: dict[str, ObjectFunction] = {}
         self.unions: dict[str, UnionFunction] = {}
         self.labels: dict[str, str] = {}
-        self.unanswered: dict[str, tuple[str, ...]] = {}
+        self.unanswered: dict[
+            str, dict[str, str]
+        ] = {}  # what a union lacks, and what may be the same under another name
         self.open: set[str] = set()
 
     def root(self, root: Root) -> Call | None:
@@ -85,12 +87,13 @@ class Walk:
         while call is not None and call.inner is not None:
             call = call.inner
         key = "" if call is None else call.function
-        for member in self.unanswered.get(key, ()):
+        for member, other in self.unanswered.get(key, {}).items():
+            moved = f"if it is '{other}' under another name, list {{name: what changed, from: {other}, to: {member}}} under 'moves'; else "
             self._complain(
                 f"'{member}', a member of '{self.unions[key].type_name}', is lacking",
                 "refused",
-                f"say what is sent with a concern that has 'replaces: {member}', or list it under 'refused: types' in {RULES} to make "
-                "it an error",
+                f"{moved if other else ''}say what is sent with a concern that has 'replaces: {member}', or list it under 'refused: types' "
+                f"in {RULES} to make it an error",
             )
 
     def gives_many(self) -> frozenset[str]:
@@ -276,7 +279,7 @@ class Walk:
                 self.used.update(refused)
                 if not answered and not refused:
                     unanswered.append(member)
-        self.unanswered[key] = tuple(unanswered)
+        self.unanswered[key] = {member: self._namesake(named[member], cases, theirs) for member in unanswered}
         if replacements:
             # What stands for a branch is sent one by one.
             for case in cases:
@@ -341,6 +344,16 @@ class Walk:
             if test.form == "is" and constant(member) == test.value:
                 return branch
         return None
+
+    def _namesake(self, node: Node, cases: Sequence[Case], theirs: Node) -> str:
+        """The revision's branch that no member of the union is, and that has all that one requires; empty where there is none."""
+        met = {self.labels[case.call.function] for case in cases}
+        for branch in self._branches(theirs, self.published):
+            name = referred(branch) or ""
+            members = resolved(branch, self.published).get("properties", {})
+            if name and name not in met and {*node.get("required", ["-"])} <= members.keys():
+                return name
+        return ""
 
     def _key(self, name: str, theirs: Node, base: Mapping[str, Node]) -> str:
         return json.dumps([name, theirs, sorted(base)], sort_keys=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import keyword
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from typing import Annotated, Any, Self, TypeVar
 
@@ -122,6 +122,13 @@ def by_kind(allowed: str) -> pydantic.Discriminator:
     )
 
 
+def without_meant(missing: Sequence[str], given: Iterable[str], known: Container[str]) -> list[str]:
+    """What is missing, but for what was given under a name that is nearly the same, which is said already."""
+    unknown = [name for name in given if name not in known]
+    meant = {near for name in unknown for near in difflib.get_close_matches(name, missing, n=1, cutoff=0.8)}
+    return [name for name in missing if name not in meant]
+
+
 def near(name: str, known: Iterable[str]) -> str:
     """What may be meant, as a part of a complaint; empty where nothing is near."""
     names = difflib.get_close_matches(name[:64], list(dict.fromkeys(known)), n=3)
@@ -132,7 +139,12 @@ def _say(
     error: pydantic.ValidationError, model: type[Part] | None, node: Node, problems: Problems, *, is_key: bool = False
 ) -> None:
     """Put every error that nobody inside has said yet into words, at its place."""
-    for one in error.errors(include_url=False):
+    errors = error.errors(include_url=False)
+    unknown = [str(one["loc"][-1]) for one in errors if one["type"] == "extra_forbidden" and one["loc"]]
+    missing = without_meant(
+        [str(one["loc"][-1]) for one in errors if one["type"] == "missing" and one["loc"]], unknown, ()
+    )
+    for one in errors:
         error_type, inner, context = one["type"], one["input"], one.get("ctx", {})
         if error_type == _SAID:
             continue
@@ -141,6 +153,8 @@ def _say(
             keys = model.allowed_keys()
             title = model.model_config.get("title")
             owner = f"this {title}" if node.key is None else f"{title} '{shown(node.key)}'"
+            if error_type == "missing" and key not in missing:
+                continue
             if error_type == "missing":
                 message = f"{owner} has no '{key}'"
             else:

@@ -9,8 +9,9 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import jsonschema_rs
+
 from .methods import CLIENT_NOTIFICATION, CLIENT_REQUEST, Method, methods
-from .references import referred
 from .shapes import Definitions, Node, alternatives, constant, published_names, resolved
 
 META = "_meta"
@@ -44,6 +45,11 @@ class Facts:
         for branch in alternatives(self.definitions.get(name, {}), self.definitions):
             found |= resolved(branch, self.definitions).get("properties", {})
         return found
+
+    def values_of(self, name: str) -> tuple[str, ...]:
+        """The texts that a definition allows; none where it is no enumeration of texts, or is not there."""
+        found = self.definitions.get(name, {}).get("enum", [])
+        return tuple(found) if all(isinstance(value, str) for value in found) else ()
 
     def has_member(self, path: str) -> bool:
         """Whether `Type.member` leads to something; further members may follow, and a type alone is a path, too."""
@@ -92,19 +98,14 @@ def _meta_keys(definitions: Definitions) -> Iterator[str]:
 
 
 def takes(node: Node, value: object, definitions: Definitions) -> bool:
-    """Whether a text, a number, a boolean or a list meets a node, as far as types and constants say."""
-    for branch in alternatives(node, definitions):
-        inner = resolved(branch, definitions)
-        if referred(inner) is None and _type_takes(inner, value):
-            values = inner.get("enum", [inner["const"]] if "const" in inner else None)
-            if values is None or value in values:
-                return True
-    return False
+    """Whether a text, a number, a boolean or a list meets a node."""
+    whole = {"$defs": definitions, "allOf": [node]}
+    return bool(
+        jsonschema_rs.validator_for(whole, retriever=_refuse).is_valid(
+            list(value) if isinstance(value, tuple) else value
+        )
+    )
 
 
-def _type_takes(node: Node, value: object) -> bool:
-    kinds = node.get("type")
-    if kinds is None:
-        return True
-    names = {bool: {"boolean"}, int: {"integer", "number"}, str: {"string"}, tuple: {"array"}, list: {"array"}}
-    return bool(names.get(type(value), set()) & ({kinds} if isinstance(kinds, str) else set(kinds)))
+def _refuse(address: str) -> Any:
+    raise ValueError(f"nothing is fetched: {address}")

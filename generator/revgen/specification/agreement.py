@@ -91,6 +91,10 @@ def _check_declaration(concern: Concern, facts: Mapping[str, Facts], complain: C
         if row.defined and not any(row.defined in known.definitions for known in facts.values()):
             known = [name for one in facts.values() for name in one.error_codes]
             complain(row.place, f"'{row.defined}' is a type of no schema{_meant(row.defined, known)}")
+    if concern.orders and not any(known.values_of(concern.orders) for known in facts.values()):
+        enumerations = [name for known in facts.values() for name in known.definitions if known.values_of(name)]
+        meant = _meant(concern.orders, enumerations)
+        complain(concern.place_of("orders"), f"'{concern.orders}' is a type with values in no schema{meant}")
     for choice, paths in concern.reads.items():
         for path in paths:
             if not any(known.has_member(path) for known in facts.values()):
@@ -135,6 +139,8 @@ class _Agreement:
             yield from self._needed(concern, answer)
         if concern.fills and answer.value is not None:
             yield from self._filled(concern, answer)
+        if concern.orders:
+            yield from self._ordered(concern, answer)
         if concern.kind == "choice":
             yield from self._read(concern, answer)
 
@@ -152,6 +158,15 @@ class _Agreement:
                 _at(answer, "is"),
                 f"'{answer.value}' is no name of a header; allowed: letters, digits, '-' and the like",
             )
+        for other in self.concerns.values():
+            if other.name == concern.name:
+                return
+            given = self._answer_of(other.name)
+            if other.names == concern.names and given is not None and _alike(given.value, answer.value):
+                yield (
+                    _at(answer, "is"),
+                    f"'{answer.value}' is what '{other.name}' names in {self.version}; allowed: another header",
+                )
 
     def _checks(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         of_concerns = {name for name, other in self.concerns.items() if other.signature == _TAKING}
@@ -159,6 +174,12 @@ class _Agreement:
         for name in answer.value if isinstance(answer.value, tuple) else ():
             if name not in known and self.whole and self.members:
                 yield _at(answer, "is"), f"'{name}' is no check of a request; checks: {', '.join(known)}"
+                return
+        if self.whole and self.members and isinstance(answer.value, tuple) and sorted(answer.value) != known:
+            yield (
+                _at(answer, "is"),
+                f"'{concern.name}' does not have each check once; allowed: {', '.join(known)}, in any order",
+            )
 
     def _needed(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         needed = self._answer_of(concern.needs)
@@ -180,6 +201,15 @@ class _Agreement:
                         f"{name}.{member} of {self.version} does not take {answer.value!r}: {inner}",
                     )
                     return
+
+    def _ordered(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        given = answer.value if isinstance(answer.value, tuple) else ()
+        defined = self.facts.values_of(self._published(concern.orders))
+        if sorted(given) != sorted(defined):
+            allowed = f"exactly {', '.join(defined)}, in their order" if defined else "[]"
+            lacking = [value for value in defined if value not in given]
+            wrong = f"lacks {', '.join(lacking)}" if lacking else f"has more than {concern.orders}"
+            yield _at(answer, "is"), f"'{concern.name}' {wrong} of {self.version}; allowed: {allowed}"
 
     # Tables.
 
@@ -274,6 +304,11 @@ class _Agreement:
     ) -> Iterator[tuple[Place, str]]:
         if isinstance(name, str) and name not in (names := tuple(known)):
             yield _at(answer, key), f"'{name}' is not {what} in {self.version}{_meant(name, names)}"
+
+
+def _alike(one: object, other: object) -> bool:
+    """Whether two names are of one header, in which capitals do not count."""
+    return isinstance(one, str) and isinstance(other, str) and one.lower() == other.lower()
 
 
 def _at(answer: Answer, key: str) -> Place:

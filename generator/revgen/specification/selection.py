@@ -15,7 +15,7 @@ from jinja2 import nodes
 from ..inventory.concerns import Area
 from ..inventory.selection import Rule
 from ..reading.located import Place, Problems
-from ..reading.models import near
+from ..reading.models import near, without_meant
 from ..schemas.facts import Facts, read_facts
 from ..templates.macros import FOLDER
 
@@ -67,7 +67,7 @@ def check_selection(
             problems.add(rule.place, f"rule '{rule.name}' has no macro in {FOLDER}/{RULES}{_near(rule.name, macros)}")
         macro = macros.get(rule.name)
         expected = list(rule.constants) if macro is None else [argument.name for argument in macro.args]
-        for name in [name for name in expected if name not in rule.constants]:
+        for name in without_meant([name for name in expected if name not in rule.constants], rule.constants, expected):
             problems.add(rule.place, f"rule '{rule.name}' does not give '{name}'; constants: {', '.join(expected)}")
         for name, value in rule.constants.items():
             if name not in expected or name not in known:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import pathlib
+import re
 from typing import Any
 
 from ..canonical.merge import published_aliases
@@ -88,6 +89,20 @@ def project(
                 (problems.mark if removed else problems.add)(
                     concern.place_of(part), f"'{target}' is not in the canonical vocabulary{_near(target, canonical)}"
                 )
+            elif part == "adjusts" and target and not _is_object(target, canonical["$defs"]):
+                problems.add(
+                    concern.place_of(part),
+                    f"'{target}' is no type of objects; allowed: a type of the vocabulary that has members",
+                )
+            elif (
+                target
+                and (forms := _FORMS[part, _is_object(target.rpartition(".")[2], canonical["$defs"])])
+                and (_form(concern.signature) not in forms)
+            ):
+                problems.add(
+                    concern.place_of("signature"),
+                    f"'{concern.name}' {part} '{target}'; allowed for that, with any name: {' or '.join(f'(self, name: {form}' for form in forms)}",
+                )
             elif target and part != "adjusts" and target not in used:
                 problems.remark(
                     concern.place_of(part), f"'{concern.name}' {part} '{target}', which no revision asks for"
@@ -104,6 +119,27 @@ def _names_something(target: str, definitions: Definitions, *, is_member: bool) 
         return last in definitions
     node = definitions.get(owner, {})
     return last in resolved(node, definitions).get("properties", {}) or last in set(references(node))
+
+
+_ONE = "JsonObject) -> JsonObject"
+_VALUE = ("Json) -> Json", "list[JsonObject]) -> Json")
+_FORMS: dict[tuple[str, bool], tuple[str, ...]] = {
+    ("adjusts", True): (_ONE,),
+    ("replaces", True): ("JsonObject) -> list[JsonObject]",),
+    ("replaces", False): _VALUE,
+    ("fills", True): (),
+    ("fills", False): (),
+}
+"""What a method may take and give that says what is sent: by what it does, and whether that is done with objects."""
+
+
+def _form(signature: str) -> str:
+    """What a method takes and gives, without the name of what it takes."""
+    return re.sub(r"^\(self, \w+: ", "", signature)
+
+
+def _is_object(target: str, definitions: Definitions) -> bool:
+    return "properties" in definitions.get(target, {})
 
 
 def _near(target: str, canonical: dict[str, Any]) -> str:

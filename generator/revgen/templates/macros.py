@@ -21,6 +21,7 @@ from jinja2 import nodes
 from ..inventory.concerns import Area, Concern
 from ..reading.literals import Value
 from ..reading.located import Place, Problems
+from ..reading.models import without_meant
 from .used_names import Names, undefined_in_body, undefined_in_signature
 from .wrapping import wrapped
 
@@ -188,8 +189,9 @@ class _TemplateCheck:
                 self._check_macro(node, lines)
             elif line := _first_line(node):
                 self._complain(Place(self.path, line, 1), "only macros and comments may stand outside of a macro")
+        lacking = [choice for choice in self.concern.choice_places if choice not in macros]
         for choice, place in self.concern.choice_places.items():
-            if choice not in macros:
+            if choice in without_meant(lacking, macros, self.concern.choices):
                 self._complain(place, f"choice '{choice}' of '{self.concern.name}' has no macro in {self.path}")
         if len(self.problems.found) == already:
             self._check_bodies(macros, lines)

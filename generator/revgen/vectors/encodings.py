@@ -14,11 +14,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..canonical.merge import published_aliases
 from ..canonical.rules import Rules
 from ..schemas import methods
 from ..schemas.methods import Method, Root, method_roots
 from ..schemas.references import reference
-from ..schemas.shapes import Definitions, Node, resolved
+from ..schemas.shapes import Definitions, Node, alternatives, json_types, resolved
 from .files import Vector
 from .messages import Side, cited, renamed
 from .samples import has, met, put
@@ -63,6 +64,7 @@ class Encodings:
         canonical: the vocabulary as a schema.
         filled: `member` or `Type.member` → what the new revision's inventory says stands where a value has none.
         rules: those of the vocabulary.
+        names: definitions of the old revision that the new one has under another name.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Encodings:
         canonical: Mapping[str, Any],
         filled: Mapping[str, Json],
         rules: Rules,
+        names: Mapping[str, str],
     ) -> None:
         self.new = new
         self.old = old
@@ -80,6 +83,8 @@ class Encodings:
         self.schemas = schemas
         self.filled = filled
         self.rules = rules
+        self.names = names
+        self.canonical_names = published_aliases(new.schema, rules)
 
     def vectors(self, kind: str, like: Sequence[Vector], members: Sequence[NewMember]) -> list[Vector]:
         """All vectors of a kind.
@@ -142,20 +147,25 @@ class Encodings:
         out = {**out, "cite": self._cited(out["cite"], kind, method)}
         if out.get("sent") is None:
             return out
-        before, now = (
-            self._sent(self.old, kind, method, vector["sent"]),
-            self._sent(self.new, kind, method, out["sent"]),
-        )
+        before = self._sent(self.old, kind, method, vector["sent"])
+        # The same type, also where it requires more now than what was sent.
+        now = self._sent(self.new, kind, method, out["sent"], self.names.get(before, before))
         if before and now:
             given = out["given"] if kind != "notifications" else {"params": out["given"]}
-            sent = self._resent(out["sent"], given, reference(before), reference(now))
-            out = {**out, "sent": self._completed(sent, now)}
+            out = {**out, "sent": self._resent(out["sent"], given, reference(before), reference(now))}
             if not self._fits(kind, now, out["sent"]):
                 out = {"name": out["name"], "review": f"what is sent does not fit {now}: write what should be", **out}
         return out
 
     def _resent(self, sent: Json, given: Json, old: Node, new: Node) -> Json:
-        """What the old revision sends, without what the new schema lacks and with what it has of what is given, at each place."""
+        """What the old revision sends, without what the new schema lacks, with what it has of what is given, and with what fills it, at each place."""
+        if not isinstance(sent, list) and self._takes_lists_alone(new):
+            lists = [
+                branch
+                for branch in alternatives(old, self.old.definitions)
+                if "items" in resolved(branch, self.old.definitions)
+            ]
+            return self._resent([sent], [given], lists[0] if lists else {"type": "array", "items": old}, new)
         if isinstance(sent, list):
             items = given if isinstance(given, list) and len(given) == len(sent) else [None] * len(sent)
             _, before = met(old, sent, self.old.definitions)
@@ -168,7 +178,7 @@ class Encodings:
         if not isinstance(sent, dict):
             return sent
         name, before = met(old, sent, self.old.definitions)
-        _, now = met(new, sent, self.new.definitions)
+        here, now = self._met_now(name, new, sent)
         known, kept = before.get("properties", {}), now.get("properties", {})
         given = given if isinstance(given, dict) else {}
         out = {}
@@ -180,7 +190,18 @@ class Encodings:
         for member, inner in given.items():
             if member in kept and member not in known and member not in out and inner is not None:
                 out[member] = self._cleaned(inner, kept[member])
-        return out
+        return self._completed(out, here, now)
+
+    def _met_now(self, before: str, node: Node, sent: Json) -> tuple[str, Node]:
+        """The branch that what was sent belongs to: the type that it had, also where that requires more now."""
+        name = self.names.get(before, before)
+        if name and reference(name) in alternatives(node, self.new.definitions):
+            return name, resolved(reference(name), self.new.definitions)
+        return met(node, sent, self.new.definitions)
+
+    def _takes_lists_alone(self, node: Node) -> bool:
+        branches = [resolved(branch, self.new.definitions) for branch in alternatives(node, self.new.definitions)]
+        return all(json_types(branch) == ["array"] for branch in branches)
 
     def _cleaned(self, given: Json, node: Node) -> Json:
         """A canonical value without the members that the new schema does not name."""
@@ -207,29 +228,35 @@ class Encodings:
         complaints = self.new.judge.complaints(definition, sent)
         return all(kind == "params" and set(path) <= {"_meta"} for path in complaints)
 
-    def _completed(self, sent: Json, definition: str) -> Json:
+    def _completed(self, sent: Json, definition: str, node: Node) -> Json:
         """What is sent, with what the inventory puts into required members that it lacks."""
-        required = resolved(reference(definition), self.new.definitions).get("required", [])
-        lacking = [member for member in required if isinstance(sent, dict) and member not in sent]
-        for member in lacking:
-            for key in (f"{definition}.{member}", member):
-                if key in self.filled:
-                    sent = {**sent, member: self.filled[key]}
-                    break
+        for member in node.get("required", []):
+            name = next(
+                (
+                    key
+                    for key in (f"{self.canonical_names.get(definition, definition)}.{member}", member)
+                    if key in self.filled
+                ),
+                "",
+            )
+            if name and member not in sent:
+                sent = {**sent, member: self.filled[name]}
         return sent
 
     def _cited(self, cite: Json, kind: str, method: str) -> Json:
         definition = _ALONE.get(kind) or self._methods(self.new, kind)[method].definition
         return cited(cite, self.new.schema, [f"schema: #/$defs/{definition}"])
 
-    def _sent(self, side: Side, kind: str, method: str, sent: Json) -> str:
-        """The definition of what is sent; empty where there is none."""
+    def _sent(self, side: Side, kind: str, method: str, sent: Json, likely: str = "") -> str:
+        """The definition of what is sent; empty where there is none. Of several results, `likely` if it is among them."""
         if kind in _ALONE:
             return _ALONE[kind]
         found = self._methods(side, kind).get(method)
         if found is None:
             return ""
         if kind in ("results", "answers"):
+            if likely in found.results:
+                return likely
             return next((name for name in found.results if side.judge.takes(name, sent)), found.results[0])
         return (found.params or "") if kind == "params" else found.definition
 

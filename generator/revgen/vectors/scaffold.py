@@ -14,7 +14,7 @@ from ..canonical.merge import merge, published_aliases
 from ..reading.located import Problems
 from ..specification.loading import Specification
 from . import encodings, messages
-from .answers import answer_vectors, answered_otherwise
+from .answers import Wording, answer_vectors, answered_otherwise
 from .encodings import Encodings, NewMember, new_members
 from .files import FOLDER, MARK, Vector, concern_text, list_text, read_file, vector_path, vector_text
 from .messages import KINDS, Scaffold, Side, unknown
@@ -136,7 +136,9 @@ class _Project:
             for concern in self._concerns()
             if concern.fills and concern.answers[self.version].value is not None
         }
-        made = Encodings(new, old, specification.schemas, specification.canonical, filled, specification.rules)
+        made = Encodings(
+            new, old, specification.schemas, specification.canonical, filled, specification.rules, self.names
+        )
         members = self._new_members(new)
         for kind in encodings.KINDS:
             top = {
@@ -192,13 +194,13 @@ class _Project:
         self.elsewhere[path] = self.elsewhere.get(path, 0) + len(vectors)
 
     def _answers(self) -> None:
-        schemas = self.specification.schemas
+        schemas, wording = self.specification.schemas, Wording(self._concerns())
         for area in self.specification.areas:
             kind = f"concerns/{area.name}"
             known = {one: self._file(one, kind) for one in reversed(self.specification.versions)}
             for one in self.specification.versions:
                 # A concern that came with the revision asks all others as well.
-                entries = answer_vectors(area, one, self.like, known, schemas[one])
+                entries = answer_vectors(area, one, self.like, known, schemas[one], wording)
                 file = self.specification.root / vector_path(one, kind)
                 if not entries or (one != self.version and not file.is_file()):
                     continue

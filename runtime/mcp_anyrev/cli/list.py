@@ -23,7 +23,13 @@ class _List(PeerCommand):
     )
 
 
-_KINDS = ("tools", "resources", "templates", "prompts")
+_REQUESTS = {
+    "tools": "tools/list",
+    "resources": "resources/list",
+    "templates": "resources/templates/list",
+    "prompts": "prompts/list",
+}
+_KINDS = tuple(_REQUESTS)
 
 
 @click.command("list", cls=_List)
@@ -37,7 +43,9 @@ def list_(peer: Peer, kind: str | None) -> None:
         offered = client.capabilities
         declared = {"tools": offered.tools, "resources": offered.resources, "prompts": offered.prompts}
         declared["templates"] = offered.resources
-        kinds = [kind] if kind is not None else [one for one in _KINDS if declared[one] is not None]
+        requests = client.adapter.client_requests
+        there = [one for one in _KINDS if declared[one] is not None and _REQUESTS[one] in requests]
+        kinds = there if kind is None else [kind]
         found = {one: await _listed(client, one) for one in kinds}
         if peer.as_json:
             as_json = {one: [plain(item) for item in items] for one, items in found.items()}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mcp_contract import Json, JsonObject
+from mcp_contract import Json, JsonObject, NotSendable
 from mcp_contract.wording import cut
 from mcp_revisions import AdapterSet
 
@@ -229,6 +229,9 @@ async def _refused(
             )
     except CannotConnect:
         raise
+    except NotSendable:
+        # Where other revisions have more values than this one, what it has not is never sent.
+        return
     except ClientError as error:
         judge.deviates(f"{method} of what is not there is not refused by an error: {error}")
     else:

@@ -109,10 +109,8 @@ class Connection:
 
     @property
     def declaration(self) -> Declaration:
-        """What the client says of itself, in the words of the revision."""
-        adapter = self.adapter
-        capabilities = adapter.encode_client_capabilities(self.answering.capabilities)
-        return Declaration(capabilities, adapter.encode_implementation(self._information))
+        """What the client says of itself, in canonical form: the request that it goes into words it, once."""
+        return Declaration(self.answering.capabilities, self._information)
 
     async def open(self) -> None:
         """Have somebody at the other end.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from mcp_contract import JsonObject, member
 from pydantic_core import to_json
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from mcp_anyrev.server.deprecations import Deprecations
 
 log = logging.getLogger("mcp_anyrev.server")
-
-LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-"""How grave a log message is, in growing order."""
 
 PROGRESS = "notifications/progress"
 MESSAGE = "notifications/message"
@@ -59,16 +56,20 @@ class Reports:
 
     async def log(self, level: str, data: Any, logger: str | None) -> None:
         """See `Exchange.log`."""
-        if level not in LEVELS:
-            raise ValueError(f"{level!r} is no level of a log message; levels: {', '.join(LEVELS)}")
         conversation = self._request.conversation
+        adapter, levels = conversation.adapter, conversation.adapter.log_levels
+        if level not in levels and level not in (known := _known_levels()):
+            raise ValueError(f"{level!r} is no level of a log message; levels: {', '.join(known)}")
         set_level = None if conversation.session is None else conversation.session.log_level
-        wanted = conversation.adapter.log_level(self._request.params, set_level)
-        if wanted is None or LEVELS.index(level) < LEVELS.index(wanted):
+        wanted = adapter.log_level(self._request.params, set_level)
+        if wanted is None or MESSAGE not in adapter.server_notifications:
             return
         self._deprecations.used(conversation.adapter, LOGGING)
         told = {"level": level, "data": data} if logger is None else {"level": level, "logger": logger, "data": data}
-        await self._send(MESSAGE, told)
+        # A level that only other revisions have is as grave as the one that is sent for it.
+        sent = level if level in levels else adapter.encode_notification(MESSAGE, told)["params"]["level"]
+        if levels.index(sent) >= levels.index(wanted):
+            await self._send(MESSAGE, told)
 
     async def _send(self, method: str, params: JsonObject) -> None:
         request, conversation = self._request, self._request.conversation
@@ -87,3 +88,11 @@ class Reports:
         if self._left_out & (self._left_out - 1) == 0:  # 1, 2, 4, …: said again, but not as often as it happens
             log.warning("%s: %d reports were left out, since nobody reads them", request.method, self._left_out)
         await asyncio.sleep(0)  # a handler that does nothing but report lets others in even so
+
+
+def _known_levels() -> tuple[str, ...]:
+    """The levels that any revision has."""
+    from mcp_revisions.canonical import LoggingLevel
+
+    found: tuple[str, ...] = get_args(LoggingLevel.__value__)
+    return found
