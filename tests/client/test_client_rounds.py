@@ -237,6 +237,18 @@ async def test_only_what_there_is_a_callback_for_is_declared(adapter: Adapter) -
             assert (capability in declared_by(server, adapter)) is (bool(callbacks) and known)
 
 
+async def test_a_request_of_a_server_is_not_answered_where_servers_send_none(adapter: Adapter) -> None:
+    """Specification: basic/transports/stdio#sending-messages (a client writes no responses)"""
+    server = Scripted(asking(adapter, [], tool="none"))
+    async with Client(server, adapter) as client:
+        await client.initialize()
+        server.say({"jsonrpc": "2.0", "id": "q", "method": "ping"})
+        await client.call_tool("t")
+        await client.call_tool("t")  # what answers the ping was put on its way before
+    answers = [message for message in server.sent if "method" not in message]
+    assert [one["id"] for one in answers] == (["q"] if adapter.stdio_server_requests else [])
+
+
 async def test_an_unknown_method_of_a_server_is_refused_and_a_ping_answered(session_adapter: Adapter) -> None:
     def script(message: dict[str, Any]) -> list[Any]:
         if message.get("method") == session_adapter.description_method:

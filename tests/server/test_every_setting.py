@@ -31,6 +31,7 @@ SHOWN_BY = {
     "arriving_bytes_of_address": "test_limits.test_bodies_that_are_arriving_are_bounded",
     "arriving_bytes": "test_limits.test_bodies_that_are_arriving_are_bounded",
     "call_seconds": "test_limits.test_a_call_that_hangs_ends_in_an_error",
+    "line_bytes": "../stdio/test_stdio_server.test_a_conversation_goes_its_way",
     "batch_messages": "test_each_door.test_a_batch_has_so_many_messages_and_no_more",
     "session_bytes": "test_every_setting.test_what_a_session_keeps_is_bounded_in_bytes",
     "streams_of_session": "test_session_streams.test_streams_are_bounded",
@@ -83,7 +84,7 @@ def test_each_member_has_a_test_that_shows_it() -> None:
     members = [member.name for made in (Settings, Limits) for member in dataclasses.fields(made)]
     assert sorted(SHOWN_BY) == sorted(members)
     for member, test in SHOWN_BY.items():
-        file, _, name = test.partition(".")
+        file, _, name = test.rpartition(".")
         tree = ast.parse((Path(__file__).parent / f"{file}.py").read_text("utf-8"))
         found = {one.name for one in tree.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
         assert name in found, f"{member}: there is no {test}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import pathlib
 import sys
 from collections.abc import AsyncIterator
@@ -13,6 +14,9 @@ from bounds import starting
 from mcp_contract import Declaration
 from mcp_revisions.protocol import Adapter
 from pydantic_core import from_json, to_json
+
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+"""An environment in which Python prints as it does where nobody asks for anything else."""
 
 SERVER = pathlib.Path(__file__).with_name("talking_server.py")
 Message = dict[str, Any]
@@ -83,6 +87,28 @@ class Talk:
         """Send nothing more."""
         self._stdin.close()
 
+    def look_away(self) -> None:
+        """Read nothing any longer; otherwise an event loop reads by itself what there is."""
+        for stream in (1, 2):
+            self._pipe(stream).pause_reading()
+
+    async def ends(self, seconds: float) -> bool:
+        """Does the process end in time? `wait` of a process waits for its streams as well, which nobody may read."""
+        for _ in range(int(seconds / 0.05)):
+            if self.process.returncode is not None:
+                return True
+            await asyncio.sleep(0.05)
+        return False
+
+    def look_again(self) -> None:
+        """Read again, if there is anything to read from."""
+        for stream in (1, 2):
+            self._pipe(stream).resume_reading()
+
+    def _pipe(self, stream: int) -> asyncio.ReadTransport:
+        pipe: asyncio.ReadTransport = self.process._transport.get_pipe_transport(stream)  # type: ignore[attr-defined]
+        return pipe
+
     async def handshake(self) -> None:
         """Agree on the revision, where that is to be done."""
         if self.adapter.has_handshake:
@@ -93,14 +119,17 @@ class Talk:
 
 
 @contextlib.asynccontextmanager
-async def talking(adapter: Adapter, *arguments: str) -> AsyncIterator[Talk]:
-    """A server that has agreed on a revision; killed at the end, unless it has ended."""
+async def talking(adapter: Adapter, *, pings: bool = False) -> AsyncIterator[Talk]:
+    """A server that has agreed on a revision, and was pinged before that; killed at the end, unless it has ended."""
     pipe = asyncio.subprocess.PIPE
     with starting():
         process = await asyncio.create_subprocess_exec(
-            sys.executable, str(SERVER), *arguments, stdin=pipe, stdout=pipe, stderr=pipe, limit=2**24
+            sys.executable, str(SERVER), stdin=pipe, stdout=pipe, stderr=pipe, limit=2**24, env=BUFFERED
         )
         talk = Talk(process, adapter)
+        if pings:
+            talk.send(id=0, method="ping")
+            assert (await talk.answer(0))["result"] == {}
         await talk.handshake()
         await talk.text(talk.call("echo", text="ready"))
     try:
@@ -108,4 +137,5 @@ async def talking(adapter: Adapter, *arguments: str) -> AsyncIterator[Talk]:
     finally:
         if process.returncode is None:
             process.kill()
+        talk.look_again()
         await process.communicate()

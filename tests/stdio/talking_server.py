@@ -1,6 +1,6 @@
 """A server on its standard streams whose handlers do what handlers must not: print, write to stdout, start processes, never end.
 
-python tests/stdio/talking_server.py [REVISION]
+python tests/stdio/talking_server.py
 """
 
 from __future__ import annotations
@@ -54,6 +54,13 @@ def stuck() -> str:
 
 
 @registry.tool
+def flood() -> str:
+    """Prints more than a pipe takes."""
+    print("x" * 200_000)
+    return "printed"
+
+
+@registry.tool
 async def ask(ex: Exchange) -> str:
     """Asks."""
     return str((await ex.ask("sure", elicit("Sure?"))).action)
@@ -67,5 +74,4 @@ def grow() -> str:
 
 
 if __name__ == "__main__":
-    revisions = sys.argv[1:] or None
-    stdio(registry, Settings(revisions=revisions, shutdown_seconds=0.5, limits=Limits(line_bytes=200_000)))
+    stdio(registry, Settings(shutdown_seconds=0.5, limits=Limits(line_bytes=200_000)))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from bounds import starting
 from mcp_anyrev import CannotConnect, Client, NoAnswer
+from mcp_anyrev.client.listening import Listening
 from mcp_anyrev.settings import Limits
 from mcp_anyrev.transports.stdio_client import StdioTransport
 from mcp_revisions import AdapterSet
@@ -43,10 +44,17 @@ async def test_a_server_that_ended_is_started_again_where_the_revision_says_so()
         async with client:
             transport: Any = client._session.connection.transport
             process = getattr(transport, "_transport", transport)._process
+            listening = await asyncio.create_task(listens(client))
             process.kill()
             with pytest.raises(CannotConnect, match="exit code"):
                 await client.call_tool("wait", {"seconds": 5})
             with starting():
+                if adapter.stdio_restarts:
+                    assert (await anext(aiter(listening))).of == "tools"
+                else:
+                    with pytest.raises(CannotConnect, match="exit code"):
+                        await anext(aiter(listening))
+                await listening.__aexit__(None, None, None)
                 if adapter.stdio_restarts:
                     assert (await client.call_tool("echo", {"text": "again"})).text == "again"
                 else:
@@ -54,10 +62,14 @@ async def test_a_server_that_ended_is_started_again_where_the_revision_says_so()
                         await client.call_tool("echo", {"text": "again"})
 
 
+async def listens(client: Client) -> Listening:
+    return await client.listen("tools").__aenter__()
+
+
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (["/no/such/program"], "cannot be started"),
+        (["/no/such/program"], "/no/such/program cannot be started: /no/such/program: No such file"),
         (
             [sys.executable, "-c", "import sys; print('no luck', file=sys.stderr); sys.exit(3)"],
             "exit code 3; its last words: no luck",
@@ -68,6 +80,19 @@ async def test_a_server_that_ended_is_started_again_where_the_revision_says_so()
 async def test_a_server_that_cannot_be_spoken_with_is_told_with_its_last_words(command: list[str], words: str) -> None:
     with starting(), pytest.raises(CannotConnect, match=words):
         await Client(command, NEWEST, on_stderr=lambda line: None).initialize()
+
+
+class Ignoring:
+    """Takes what comes, and does nothing with it."""
+
+    async def take_frame(self, frame: bytes, answering: Any = None) -> None:
+        return
+
+    def waits(self, identifier: Any) -> bool:
+        return False
+
+    def fail(self, identifier: Any, error: Exception) -> None:
+        return
 
 
 def scripted(tmp_path: pathlib.Path, body: str) -> list[str]:
@@ -91,15 +116,9 @@ async def test_a_server_that_does_not_go_is_made_to(tmp_path: pathlib.Path) -> N
     transport = StdioTransport(command, Limits(), on_stderr=lambda line: None)
     frames: asyncio.Queue[bytes] = asyncio.Queue()
 
-    class Receiving:
+    class Receiving(Ignoring):
         async def take_frame(self, frame: bytes, answering: Any = None) -> None:
             frames.put_nowait(frame)
-
-        def waits(self, identifier: Any) -> bool:
-            return False
-
-        def fail(self, identifier: Any, error: Exception) -> None:
-            return
 
     with starting():
         await transport.open(Receiving())
@@ -119,6 +138,38 @@ def runs(process: int) -> bool:
         return pathlib.Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+async def test_closing_that_is_cancelled_leaves_no_process(tmp_path: pathlib.Path) -> None:
+    transport = StdioTransport(scripted(tmp_path, "import time\ntime.sleep(60)\n"), Limits())
+    with starting():
+        await transport.open(Ignoring())
+    process: Any = transport._process
+    closing = asyncio.create_task(transport.close())
+    await asyncio.sleep(0.1)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    assert not runs(process.pid)
+
+
+async def test_all_that_it_says_is_passed_on_whatever_becomes_of_it(tmp_path: pathlib.Path) -> None:
+    """Also what it says last; and whoever is told may fail."""
+    body = "import sys\nprint('first', file=sys.stderr)\nsys.stdin.read()\nprint('last', file=sys.stderr)\n"
+    said: list[str] = []
+    begun = asyncio.Event()
+
+    def told(line: str) -> None:
+        said.append(line)
+        begun.set()
+        raise RuntimeError("no")
+
+    transport = StdioTransport(scripted(tmp_path, body), Limits(), on_stderr=told)
+    with starting():
+        await transport.open(Ignoring())
+        await begun.wait()
+    await transport.close()
+    assert said == ["first", "last"]
 
 
 async def test_a_line_that_is_too_long_ends_it(tmp_path: pathlib.Path) -> None:

@@ -6,23 +6,32 @@ import asyncio
 import os
 import pathlib
 import signal
+import socket
 import sys
+import threading
 from typing import Any
 
+import pytest
 from bounds import starting
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mcp_anyrev import Registry, Server, Settings
+from mcp_contract import Declaration
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
-from pydantic_core import from_json
-from talking import SERVER, Message, talking
+from pydantic_core import from_json, to_json
+from talking import BUFFERED, SERVER, Message, Talk, talking
 
 NEWEST = AdapterSet.default().newest
+NOBODY = Declaration({}, {"name": "test", "version": "1"})
 
 
 async def test_a_conversation_goes_its_way(adapter: Adapter) -> None:
-    """One process for all that a revision has: concurrent calls, cancellation, noise, long and broken lines, and its end."""
-    async with talking(adapter) as talk:
+    """One process for all that a revision has: concurrent calls, cancellation, noise, long and broken lines, and its end.
+
+    Specification: basic/lifecycle#initialization (a ping needs no handshake)
+    """
+    async with talking(adapter, pings=adapter.has_handshake) as talk:
         # stdout carries messages alone, whatever handlers print; and nobody but the server reads stdin
         assert await talk.text(talk.call("loud")) == "said"
         assert await talk.text(talk.call("hungry")) == "b''"
@@ -33,10 +42,11 @@ async def test_a_conversation_goes_its_way(adapter: Adapter) -> None:
         assert [one["id"] for one in found] == [quick, slow]
 
         # a call is given up by a notification, and what races with its end does no harm
-        given_up = talk.call("wait", seconds=30)
+        given_up = talk.call("wait", seconds=0.05)
         for identifier in (given_up, given_up, "nope", None):
             talk.send(method="notifications/cancelled", params={} if identifier is None else {"requestId": identifier})
-        assert await talk.text(talk.call("echo", text="on")) == "on"
+        later = talk.call("wait", seconds=0.1)
+        assert (await talk.read())["id"] == later
 
         # lines of any length up to the bound, in either direction; a longer one is refused and the next is read
         assert await talk.text(talk.call("echo", text="x" * 150_000)) == "x" * 150_000
@@ -55,6 +65,10 @@ async def test_a_conversation_goes_its_way(adapter: Adapter) -> None:
         talk.write(b'{"jsonrpc":"2.0","id":"crlf","method":"nope"}\r\n')
         assert (await talk.read())["id"] == "crlf"
 
+        if adapter.has_handshake:
+            await _questions(talk)
+            await _batches(talk)
+
         # when nothing more comes, calls that go on are answered, and the process ends
         last = talk.call("wait", seconds=0.1)
         talk.end()
@@ -62,16 +76,22 @@ async def test_a_conversation_goes_its_way(adapter: Adapter) -> None:
         assert await talk.process.wait() == 0
 
 
-async def test_questions_come_on_the_pipe_where_they_may(session_adapter: Adapter) -> None:
-    async with talking(session_adapter) as talk:
-        call = talk.call("ask")
-        message = await talk.read()
-        if session_adapter.asks_in_arguments:
-            assert message["id"] == call
-            return
-        assert message["method"] == "elicitation/create"
-        talk.send(id=message["id"], result={"action": "decline"})
-        assert await talk.text(call) == "decline"
+async def _questions(talk: Talk) -> None:
+    """They come on the pipe, or in the arguments."""
+    call = talk.call("ask")
+    message = await talk.read()
+    if talk.adapter.asks_in_arguments:
+        assert message["id"] == call
+        return
+    assert message["method"] == "elicitation/create"
+    talk.send(id=message["id"], result={"action": "decline"})
+    assert await talk.text(call) == "decline"
+
+
+async def _batches(talk: Talk) -> None:
+    talk.write(b'[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]\n')
+    line = await talk.process.stdout.readline()  # type: ignore[union-attr]
+    assert line.startswith(b"[") is _takes_batches(talk.adapter)
 
 
 async def test_a_server_writes_no_request_where_it_must_not() -> None:
@@ -113,13 +133,6 @@ async def test_two_streams_of_changes_are_kept_apart(adapter: Adapter) -> None:
         assert ends[-1]["id"] == "1" and "result" in ends[-1]
 
 
-async def test_a_ping_needs_no_handshake_and_nothing_else_hangs(session_adapter: Adapter) -> None:
-    """Specification: basic/lifecycle#initialization"""
-    async with talking(session_adapter, session_adapter.version) as talk:
-        talk.send(id=3, method="ping")
-        assert (await talk.answer(3))["result"] == {}
-
-
 async def test_both_ways_of_beginning_work_on_one_pipe() -> None:
     adapters = AdapterSet.default()
     async with talking(adapters.newest_with_handshake) as talk:
@@ -128,13 +141,6 @@ async def test_both_ways_of_beginning_work_on_one_pipe() -> None:
         assert await talk.text(one) == "without"
         talk.adapter = adapters.newest_with_handshake
         assert await talk.text(talk.call("echo", text="with")) == "with"
-
-
-async def test_batches_are_taken_where_they_are(session_adapter: Adapter) -> None:
-    async with talking(session_adapter) as talk:
-        talk.write(b'[{"jsonrpc":"2.0","id":3,"method":"ping"},{"jsonrpc":"2.0","id":4,"method":"ping"}]\n')
-        line = await talk.process.stdout.readline()  # type: ignore[union-attr]
-        assert line.startswith(b"[") is _takes_batches(session_adapter)
 
 
 def _takes_batches(adapter: Adapter) -> bool:
@@ -151,19 +157,93 @@ async def test_it_ends_when_it_is_asked_to() -> None:
         await talk.text(talk.call("echo", text="under way"))
         begun = asyncio.get_running_loop().time()
         talk.process.send_signal(signal.SIGTERM)
-        await talk.process.wait()
+        assert await talk.process.wait() == 0
         assert asyncio.get_running_loop().time() - begun < 0.5 + 3
+
+
+async def test_it_ends_at_once_with_a_second_interruption() -> None:
+    async with talking(NEWEST) as talk:
+        talk.call("stuck")
+        await talk.text(talk.call("echo", text="under way"))
+        for _ in range(2):
+            talk.process.send_signal(signal.SIGINT)
+            await asyncio.sleep(0.1)
+        assert await talk.process.wait() == -signal.SIGINT
+
+
+async def test_what_goes_on_may_still_be_answered_when_it_is_to_end() -> None:
+    """Also what waits for the client."""
+    async with talking(next(one for one in AdapterSet.default().by_version.values() if one.can_push_ask)) as talk:
+        call = talk.call("ask")
+        question = await talk.read()
+        talk.process.send_signal(signal.SIGTERM)
+        await asyncio.sleep(0.1)
+        talk.send(id=question["id"], result={"action": "decline"})
+        assert await talk.text(call) == "decline"
+        assert await talk.process.wait() == 0
+
+
+async def test_it_ends_although_nobody_reads_what_it_prints() -> None:
+    async with talking(NEWEST) as talk:
+        talk.look_away()
+        for _ in range(3):
+            talk.call("flood")
+        await asyncio.sleep(0.2)
+        talk.end()
+        assert await talk.ends(8)
+
+
+async def test_streams_that_are_missing_or_never_wait_are_borne() -> None:
+    """Two ways of being started badly: a socket that was made not to wait, and no stderr. What was printed before is no message."""
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    ours.setblocking(False)
+    command = ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, str(SERVER)]
+    process = await asyncio.create_subprocess_exec(*command, stdin=theirs, stdout=theirs, env={**BUFFERED, "LOUD": "1"})
+    theirs.close()
+    reader, writer = await asyncio.open_connection(sock=ours, limit=2**20)
+    text = "x" * 150_000
+    with starting():
+        for identifier in range(8):
+            params = NEWEST.declared_params({"name": "echo", "arguments": {"text": text}}, NOBODY)
+            message = {"jsonrpc": "2.0", "id": identifier, "method": "tools/call", "params": params}
+            writer.write(to_json(message) + b"\n")
+        answers = [from_json(await reader.readline()) for _ in range(8)]
+        assert {one["id"] for one in answers} == set(range(8))
+        assert all(one["result"]["content"][0]["text"] == text for one in answers)
+        writer.write_eof()
+        assert await reader.read() == b""
+        assert await process.wait() == 0
+    writer.close()
+
+
+async def test_it_can_be_served_on_any_two_descriptors_and_cancelled() -> None:
+    before = threading.active_count()
+    (reads, sends), (receives, writes) = os.pipe(), os.pipe()
+    serving = asyncio.create_task(Server(Registry("any", "1.0"), Settings()).stdio(reads, writes))
+    os.write(sends, b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+    assert b'"id":1' in await asyncio.to_thread(os.read, receives, 1000)
+    serving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+    os.close(sends)
+    for _ in range(50):
+        if threading.active_count() <= before + 1:  # the one of `to_thread` stays
+            break
+        await asyncio.sleep(0.02)
+    assert threading.active_count() <= before + 1
+    for one in (reads, receives, writes):
+        os.close(one)
 
 
 async def test_it_ends_although_nobody_reads() -> None:
     async with talking(NEWEST) as talk:
+        talk.look_away()
         for _ in range(20):
             talk.call("echo", text="x" * 100_000)
-        begun = asyncio.get_running_loop().time()
         await asyncio.sleep(0.2)
         talk.end()
-        await talk.process.wait()
-        assert asyncio.get_running_loop().time() - begun < 6
+        assert await talk.ends(8)
 
 
 def test_nothing_between_messages_keeps_it_from_reading_the_next() -> None:

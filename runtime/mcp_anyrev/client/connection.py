@@ -223,7 +223,10 @@ class Connection:
         wanted = [one for one in messages if "method" in one or self._counts(one, answering)]
         try:
             for message in await conversation.receive(wanted, in_batch=True):
-                self._begin(self._answer(conversation, message))
+                if self.transport.answers(conversation.adapter):
+                    self._begin(self._answer(conversation, message))
+                else:
+                    log.warning("the server sent a request, which no server of this revision does; it is not answered")
         except ProtocolError as error:
             log.warning("the server sent what does not fit: %s", error.message)
 

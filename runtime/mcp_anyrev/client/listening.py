@@ -1,7 +1,8 @@
 """Hearing of changes, whichever way a revision has them told.
 
-Rule: one stream of changes for who asks, whether a request opens it or they come unasked. It is opened again when it breaks, and says so
-as if everything had changed, since nobody knows what was missed. A change that waits to be read is not kept twice.
+Rule: one stream of changes for who asks, whether a request opens it or they come unasked. It is opened again when it breaks, and so is
+the connection where the revision has that; then it is as if everything had changed, since nobody knows what was missed. A change that
+waits to be read is not kept twice.
 Specification: basic/patterns/subscriptions, server/resources#subscriptions
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_contract import Json, JsonObject, member
@@ -36,6 +37,8 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 30.0
 _RESULT_SECONDS = 1.0
 _ATTEMPTS = 8
 """How often in a row a stream is opened in vain."""
+_LASTING_SECONDS = 10.0
+"""For how long a stream goes on that was not opened in vain."""
 
 
 class Change(NamedTuple):
@@ -83,6 +86,7 @@ class Listening:
         self._come = asyncio.Event()
         self._opened: asyncio.Future[None] | None = None
         self._identifier: Json = None
+        self._subscribed = False
         self._holding: asyncio.Task[None] | None = None
         self._failure: Exception | None = None
         self._ended = False
@@ -93,19 +97,20 @@ class Listening:
         Raises:
             ClientError: it cannot be listened to.
         """
-        adapter = (await self._session.open()).adapter
-        self._connection = connection = self._session.connection
-        connection.heard.append(self._hear)
+        connection = await self._connected()
+        adapter = connection.adapter
         try:
             if adapter.listens:
                 self._opened = asyncio.get_running_loop().create_future()
-                self._holding = asyncio.create_task(self._hold(connection))
+                self._holding = asyncio.create_task(self._hold(self._ask))
                 await self._opened
             elif self._uris and SUBSCRIBE not in adapter.client_requests:
                 raise NotOffered(f"{adapter.version} has no request {SUBSCRIBE!r}")
             else:
                 for uri in self._uris:
                     await self._session.request(SUBSCRIBE, {"uri": uri})
+                self._subscribed = True
+                self._holding = asyncio.create_task(self._hold(_gone))
         except BaseException:
             await self._stop()
             raise
@@ -114,7 +119,7 @@ class Listening:
     async def __aexit__(self, *error: object) -> None:
         """Listen no longer."""
         await self._stop()
-        if self._holding is None and not any(error):
+        if self._subscribed and self._failure is None and not any(error):
             for uri in self._uris:
                 try:
                     await self._session.request(UNSUBSCRIBE, {"uri": uri})
@@ -139,32 +144,59 @@ class Listening:
             self._come.clear()
             await self._come.wait()
 
-    async def _hold(self, connection: Connection) -> None:
-        """Have a request hold a stream open, again and again."""
-        pause, attempts, first = 0.0, 0, True
+    async def _connected(self) -> Connection:
+        """The connection that changes are told on; another one, where the last has ended and may be replaced.
+
+        Raises:
+            ClientError: there is none.
+        """
+        await self._session.open()
+        connection = self._session.connection
+        if connection is not self._connection:
+            if self._subscribed:
+                self._miss()
+            self._leave()
+            self._connection = connection
+            connection.heard.append(self._hear)
+        return connection
+
+    async def _hold(self, held: Callable[[Connection], Awaitable[None]]) -> None:
+        """Have a stream held open, again and again.
+
+        Args:
+            held: returns where it has ended in good order, and raises `CannotConnect` where it broke.
+        """
+        loop = asyncio.get_running_loop()
+        attempts = 0
         while True:
+            begun = loop.time()
             try:
-                self._identifier = connection.new_identifier()
-                await connection.request(
-                    LISTEN, self._wanted(connection.adapter), None, None, self._identifier, encoded=True
-                )
+                await held(await self._connected())
                 self._ended = True
                 break
             except CannotConnect as reason:
-                if self._opened is not None and self._opened.done() and not first:
-                    attempts += 1
-                first = self._opened is not None and not self._opened.done()
-                if first or attempts >= _ATTEMPTS or connection.transport.failure is not None:
+                attempts = 1 if loop.time() - begun > _LASTING_SECONDS else attempts + 1
+                waits_to_begin = self._opened is not None and not self._opened.done()
+                if waits_to_begin or attempts > _ATTEMPTS or not self._may_go_on():
                     self._failed(reason)
                     break
                 log.info("a stream of changes broke, and is opened again: %s", reason)
-                self._miss()
             except Exception as reason:
                 self._failed(reason)
                 break
-            await asyncio.sleep(pause)
-            pause = min(max(2 * pause, _FIRST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
+            pause = _FIRST_PAUSE_SECONDS * 2 ** (attempts - 2) if attempts > 1 else 0.0
+            await asyncio.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
         self._come.set()
+
+    async def _ask(self, connection: Connection) -> None:
+        """Have a request hold it open."""
+        self._identifier = connection.new_identifier()
+        await connection.request(LISTEN, self._wanted(connection.adapter), None, None, self._identifier, encoded=True)
+
+    def _may_go_on(self) -> bool:
+        connection = self._connection
+        assert connection is not None  # there was one to break
+        return connection.transport.failure is None or connection.transport.reopens(connection.adapter)
 
     def _wanted(self, adapter: Adapter) -> JsonObject:
         """The params of the request, in the words of the revision; what extensions want, no schema of it knows."""
@@ -202,8 +234,11 @@ class Listening:
         subscription = connection.adapter.notified_subscription(message)
         if subscription is not None and not _same(subscription, self._identifier):
             return
-        if method == _ACKNOWLEDGED and self._opened is not None and not self._opened.done():
-            self._opened.set_result(None)
+        if method == _ACKNOWLEDGED and self._opened is not None:
+            if self._opened.done():
+                self._miss()
+            else:
+                self._opened.set_result(None)
         for one in self._lists:
             if method == _LISTS[one][0]:
                 self._note(Change(one))
@@ -211,12 +246,30 @@ class Listening:
         if method == _UPDATED and uri in self._uris:
             self._note(Change("contents", uri))
 
-    async def _stop(self) -> None:
+    def _leave(self) -> None:
         if self._connection is not None and self._hear in self._connection.heard:
             self._connection.heard.remove(self._hear)
+
+    async def _stop(self) -> None:
+        self._leave()
         if self._holding is not None:
             self._holding.cancel()
             await asyncio.gather(self._holding, return_exceptions=True)
+
+
+async def _gone(connection: Connection) -> None:
+    """Wait until nothing arrives any longer.
+
+    Raises:
+        CannotConnect: that is so.
+    """
+    lost = asyncio.Event()
+    connection.transport.watch(lost.set)
+    try:
+        await lost.wait()
+    finally:
+        connection.transport.unwatch(lost.set)
+    raise CannotConnect(str(connection.transport.failure or "the connection has ended"))
 
 
 def _same(identifier: Json, other: Json) -> bool:

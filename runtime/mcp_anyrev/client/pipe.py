@@ -53,6 +53,10 @@ class PipeTransport(QueuedTransport):
         """See `Transport.cancels`."""
         return adapter.stdio_cancels_by_notification
 
+    def answers(self, adapter: Adapter) -> bool:
+        """See `Transport.answers`."""
+        return adapter.stdio_server_requests
+
     def reopens(self, adapter: Adapter) -> bool:
         """See `Transport.reopens`."""
         return adapter.stdio_restarts
@@ -65,11 +69,13 @@ class PipeTransport(QueuedTransport):
         if self._tasks:
             tasks, self._tasks = self._tasks, []
             self._queue.end(None)
-            await asyncio.wait(tasks[:1], timeout=_LAST_SECONDS)  # what was sent before is to arrive
-            await self._disconnect()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            try:
+                await asyncio.wait(tasks[:1], timeout=_LAST_SECONDS)  # what was sent before is to arrive
+            finally:
+                await self._disconnect()
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
         self._fail(CannotConnect("the connection was closed on this side"))
 
     async def _connect(self) -> None:

@@ -87,6 +87,10 @@ class Transport(Outbox, Protocol):
         """Is a request given up by a notification, in a revision?"""
         ...
 
+    def answers(self, adapter: Adapter) -> bool:
+        """May a request of the server be answered, in a revision?"""
+        ...
+
     def reopens(self, adapter: Adapter) -> bool:
         """Is another connection opened, in a revision, once nothing arrives any longer on this one?"""
         ...

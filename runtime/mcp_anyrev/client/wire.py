@@ -86,6 +86,10 @@ class Tapped:
         """See `Transport.cancels`."""
         return self._transport.cancels(adapter)
 
+    def answers(self, adapter: Adapter) -> bool:
+        """See `Transport.answers`."""
+        return self._transport.answers(adapter)
+
     def reopens(self, adapter: Adapter) -> bool:
         """See `Transport.reopens`."""
         return self._transport.reopens(adapter)

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mcp_anyrev.server")
 
-_FLUSH_SECONDS = 1.0
 
 Handle = Callable[[HttpRequest], Awaitable[HttpResponse | None]]
 
@@ -197,7 +196,7 @@ class Server:
         return MemoryTransport(self._core, principal)
 
     async def stdio(self, reads: int = 0, writes: int = 1) -> None:
-        """Serve one client on two descriptors of files, until nothing comes any longer; then this server is closed.
+        """Serve one client on two descriptors of files, until nothing comes any longer, or this is cancelled; then this server is closed.
 
         Args:
             reads: the descriptor that is read.
@@ -211,14 +210,7 @@ class Server:
         await self.start()
         pipe = Pipe(self._core)
         await pipe.open()
-        sending = await carried(pipe, reads, writes, self._core.settings.limits.line_bytes)
-        try:
-            await self.close()
-        finally:
-            pipe.queue.end(None)
-            await asyncio.wait((sending,), timeout=_FLUSH_SECONDS)
-            sending.cancel()
-            await pipe.close()
+        await carried(pipe, reads, writes, self._core.settings.limits.line_bytes, self.close)
 
     async def health(self) -> JsonObject:
         """How it does, as JSON: is it `running`, can it reach its `store` and its `hub`, and how much is going on.

@@ -57,6 +57,9 @@ async def _until_the_end(server: Server, reads: int, writes: int, asked: AskedTo
         serving = asyncio.create_task(server.stdio(reads, writes))
         ending = asyncio.create_task(asked.wait())
         await asyncio.wait((serving, ending), return_when=asyncio.FIRST_COMPLETED)
+        asked.bound()
         ending.cancel()
         serving.cancel()
-        await serving
+        await asyncio.wait((serving,))
+        if not serving.cancelled():
+            await serving  # for what it raised

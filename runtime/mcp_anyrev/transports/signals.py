@@ -7,9 +7,11 @@ guest of another server tells that one on, whoever was told before is told still
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -19,6 +21,7 @@ from typing import Any
 log = logging.getLogger("mcp_anyrev.server")
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_SAYING_SECONDS = 0.5
 
 AskAgain = Callable[[], Any]
 """Asks a host to end for a second time, as a person does who will not wait any longer."""
@@ -30,7 +33,7 @@ class AskedToEnd:
     To be entered outside the event loop, since that may be what does not end.
 
     Args:
-        seconds: after how many seconds from the first signal on the process ends in any case.
+        seconds: after how many seconds from the first signal, or from `bound`, the process ends in any case.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -51,6 +54,8 @@ class AskedToEnd:
     ) -> None:
         if self._last is not None:
             self._last.cancel()
+            if not _done_in_time(_flush):  # which the interpreter would wait for without a bound
+                _end()
         for number, before in self._before.items():
             signal.signal(number, before)
 
@@ -60,6 +65,13 @@ class AskedToEnd:
         if not self._asked:
             await self._heard.wait()
 
+    def bound(self) -> None:
+        """The process is to end, whoever wants it; from now on it has the seconds to do so."""
+        if self._last is None:
+            self._last = threading.Timer(self._seconds, _end)
+            self._last.daemon = True
+            self._last.start()
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self._asked:
             if number == signal.SIGINT:
@@ -67,16 +79,30 @@ class AskedToEnd:
                 signal.raise_signal(number)
             return
         self._asked = True
-        self._last = threading.Timer(self._seconds, _end)
-        self._last.daemon = True
-        self._last.start()
+        self.bound()
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._heard.set)
 
 
 def _end() -> None:
-    log.critical("the process was ended, since something in it did not end: a handler, a lifespan, or a thread")
+    words = "the process was ended, since something in it did not end: a handler, a lifespan, or a thread"
+    _done_in_time(partial(log.critical, words))
     os._exit(1)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+
+
+def _done_in_time(work: Callable[[], object]) -> bool:
+    """Do what waits for as long as nobody reads what was printed; False where it has not been done."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(_SAYING_SECONDS)
+    return not thread.is_alive()
 
 
 class _Chained:

@@ -12,9 +12,10 @@ import asyncio
 import contextlib
 import os
 import queue
+import selectors
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,19 +29,26 @@ if TYPE_CHECKING:
 
 _PIECE_BYTES = 64 * 1024
 _LOOK_SECONDS = 60.0
+_FLUSH_SECONDS = 1.0
 
 
 @contextlib.contextmanager
 def own_streams() -> Iterator[tuple[int, int]]:
     """Take the standard streams of the process away from everybody else; gives what reads and what writes.
 
-    Meanwhile there is nothing to read on stdin, and what is printed goes to stderr, also from processes that are started.
+    Meanwhile there is nothing to read on stdin, and what is printed goes to stderr, also from processes that are started, and also what
+    was printed before and has not been written yet. A stream that the process was started without is empty, or leads nowhere.
     """
+    for number in (0, 1, 2):
+        _open_if_closed(number)
     reads, writes = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     printing = sys.stdout
     os.dup2(nothing, 0)
     os.dup2(2, 1)
+    if printing is not None:
+        with contextlib.suppress(OSError, ValueError):
+            printing.flush()
     sys.stdout = sys.stderr
     try:
         yield reads, writes
@@ -64,7 +72,7 @@ class Descriptor:
     def __init__(self, number: int) -> None:
         self._number = number
         self._loop = asyncio.get_running_loop()
-        self._work: queue.SimpleQueue[tuple[asyncio.Future[bytes], bytes | None]] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[tuple[asyncio.Future[bytes], bytes | None] | None] = queue.SimpleQueue()
         threading.Thread(target=self._run, daemon=True).start()
 
     async def read(self) -> bytes:
@@ -79,16 +87,20 @@ class Descriptor:
         """
         await self._done(data)
 
+    def close(self) -> None:
+        """Let the thread end, once it is through with what it does."""
+        self._work.put(None)
+
     async def _done(self, data: bytes | None) -> bytes:
         done: asyncio.Future[bytes] = self._loop.create_future()
         self._work.put((done, data))
         return await done
 
     def _run(self) -> None:
-        while True:
-            done, data = self._work.get()
+        while (work := self._work.get()) is not None:
+            done, data = work
             try:
-                given = os.read(self._number, _PIECE_BYTES) if data is None else _written(self._number, data)
+                given = _read(self._number) if data is None else _written(self._number, data)
                 settle = partial(_settle, done, given, None)
             except OSError as error:
                 settle = partial(_settle, done, b"", error)
@@ -98,28 +110,34 @@ class Descriptor:
                 return
 
 
-async def carried(pipe: Pipe, reads: int, writes: int, most: int) -> asyncio.Task[None]:
-    """Carry the messages of a connection until nothing comes any longer, or nobody reads.
+async def carried(pipe: Pipe, reads: int, writes: int, most: int, finish: Callable[[], Awaitable[None]]) -> None:
+    """Carry the messages of a connection until nothing comes any longer, nobody reads, or this is cancelled; then end it in good order.
 
     Args:
-        pipe: the connection, which has been opened.
+        pipe: the connection, which has been opened; closed in the end.
         reads: the descriptor that is read.
         writes: the descriptor that is written.
         most: how many bytes a line has at most.
-
-    Returns:
-        What still writes: it ends once all has been written that was put on its way before the end of `pipe.queue`.
+        finish: lets the calls that go on come to an end; what still comes is taken meanwhile, and what is to be said still goes out.
     """
-    sending = asyncio.create_task(_send(pipe.queue, Descriptor(writes)))
-    taking = asyncio.create_task(_take(pipe, Descriptor(reads), most))
+    source, target = Descriptor(reads), Descriptor(writes)
+    taking = asyncio.create_task(_take(pipe, source, most))
+    sending = asyncio.create_task(_send(pipe.queue, target))
     try:
-        await asyncio.wait((sending, taking), return_when=asyncio.FIRST_COMPLETED)
-    except asyncio.CancelledError:
-        pass  # the process is to end, which what is written may still tell
+        await asyncio.wait((taking, sending), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        taking.cancel()
-        await asyncio.gather(taking, return_exceptions=True)
-    return sending
+        try:
+            await finish()
+        finally:
+            pipe.queue.end(None)
+            await asyncio.wait((sending,), timeout=_FLUSH_SECONDS)
+            for task in (taking, sending):
+                task.cancel()
+            source.close()
+            target.close()
+            await pipe.close()
+    if not taking.cancelled():
+        await taking  # for what it raised
 
 
 async def _take(pipe: Pipe, source: Descriptor, most: int) -> None:
@@ -131,6 +149,7 @@ async def _take(pipe: Pipe, source: Descriptor, most: int) -> None:
             piece = b""
         for line in lines.take(piece) if piece else lines.last():
             if line is None:
+                await pipe.queue.room()
                 pipe.refuse(TooLarge(f"a line has at most {most} bytes"))
             else:
                 await pipe.take_frame(line)
@@ -152,11 +171,38 @@ async def _send(waiting: Queue, target: Descriptor) -> None:
             waiting.close()
 
 
+def _open_if_closed(number: int) -> None:
+    try:
+        os.fstat(number)
+    except OSError:
+        os.set_inheritable(
+            os.open(os.devnull, os.O_RDWR), True
+        )  # gets the lowest number that is free, which is this one
+
+
+def _read(number: int) -> bytes:
+    while True:
+        try:
+            return os.read(number, _PIECE_BYTES)
+        except BlockingIOError:
+            _wait_for(number, selectors.EVENT_READ)
+
+
 def _written(number: int, data: bytes) -> bytes:
     view = memoryview(data)
     while view:
-        view = view[os.write(number, view) :]
+        try:
+            view = view[os.write(number, view) :]
+        except BlockingIOError:
+            _wait_for(number, selectors.EVENT_WRITE)
     return b""
+
+
+def _wait_for(number: int, event: int) -> None:
+    """Wait with a descriptor that does not, since it is shared with somebody who wants it so."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(number, event)
+        selector.select()
 
 
 def _settle(done: asyncio.Future[bytes], given: bytes, error: OSError | None) -> None:

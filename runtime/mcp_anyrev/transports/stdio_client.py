@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,7 @@ from mcp_contract.wording import cut
 from mcp_anyrev.client.errors import CannotConnect
 from mcp_anyrev.client.pipe import PipeTransport
 from mcp_anyrev.transports.lines import Lines
+from mcp_anyrev.user_code import called
 
 if TYPE_CHECKING:
     from mcp_anyrev.settings import Limits
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 _PIECE_BYTES = 64 * 1024
 _PATIENCE_SECONDS = 2.0
 """How long a server may take to end at each step."""
+_LAST_WORDS_SECONDS = 0.5
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+log = logging.getLogger("mcp_anyrev.client")
 
 OnStderr = Callable[[str], None]
 
@@ -82,7 +89,8 @@ class StdioTransport(PipeTransport):
                 **group,  # type: ignore[arg-type]  # a switch
             )
         except OSError as error:
-            raise CannotConnect(f"{self._command[0]} cannot be started: {error.strerror or error}") from None
+            where = self._command[0] if error.filename is None else error.filename
+            raise CannotConnect(f"{self._command[0]} cannot be started: {where}: {error.strerror or error}") from None
         self._hearing = asyncio.create_task(self._hear(self._process))
 
     async def _disconnect(self) -> None:
@@ -91,20 +99,23 @@ class StdioTransport(PipeTransport):
             return
         if process.stdin is not None:
             process.stdin.close()
-        for number in (None, signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-            if number is not None:
-                _send_signal(process, number)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_PATIENCE_SECONDS):
-                    await process.wait()
-                break
-        _send_signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))  # what it has started, and left
-        if self._hearing is not None:
-            self._hearing.cancel()
-            await asyncio.gather(self._hearing, return_exceptions=True)
-        transport = getattr(process, "_transport", None)
-        if transport is not None:
-            transport.close()
+        try:
+            for number in (None, signal.SIGTERM, _KILL):
+                if number is not None:
+                    _send_signal(process, number)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_PATIENCE_SECONDS):
+                        await process.wait()
+                    break
+        finally:
+            _send_signal(process, _KILL)  # what it has started, and left; all of it, where nobody waits any longer
+            ending = [asyncio.create_task(process.wait()), *([self._hearing] if self._hearing is not None else [])]
+            await asyncio.wait(ending, timeout=_LAST_WORDS_SECONDS)
+            for task in ending:
+                task.cancel()
+            transport = getattr(process, "_transport", None)
+            if transport is not None:
+                transport.close()
 
     async def _write(self, frame: bytes) -> None:
         process = self._process
@@ -127,9 +138,9 @@ class StdioTransport(PipeTransport):
                     raise CannotConnect(f"the server wrote a line of more than {self._limits.line_bytes} bytes")
                 return line
             piece = await process.stdout.read(_PIECE_BYTES)
-            if not piece:
+            self._read_lines += self._lines.take(piece) if piece else self._lines.last()
+            if not piece and not self._read_lines:
                 raise CannotConnect(await self._end())
-            self._read_lines += self._lines.take(piece)
 
     async def _end(self) -> str:
         """How the server has ended, for a person."""
@@ -158,7 +169,7 @@ class StdioTransport(PipeTransport):
     def _heard(self, line: bytes | None) -> None:
         if line is not None:
             self._last_words = line.decode(errors="replace")
-            self._on_stderr(self._last_words)
+            called(partial(self._on_stderr, self._last_words), _not_passed_on)
 
 
 def _send_signal(process: asyncio.subprocess.Process, number: int) -> None:
@@ -171,4 +182,9 @@ def _send_signal(process: asyncio.subprocess.Process, number: int) -> None:
 
 
 def _pass_on(line: str) -> None:
-    print(line, file=sys.stderr)
+    if sys.stderr is not None:
+        print(line, file=sys.stderr)
+
+
+def _not_passed_on(error: Exception) -> None:
+    log.error("a line of a server's stderr was not passed on", exc_info=error)

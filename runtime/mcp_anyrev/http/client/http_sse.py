@@ -74,6 +74,10 @@ class HttpSseTransport(HttpTransport):
         """See `Transport.cancels`."""
         return adapter.http_sse_cancels_by_notification
 
+    def answers(self, adapter: Adapter) -> bool:
+        """See `Transport.answers`: every revision that is carried has requests of the server."""
+        return True
+
     @property
     def _address(self) -> URL:
         if self._endpoint is None:

@@ -97,6 +97,10 @@ class StreamableHttpTransport(HttpTransport):
         """See `Transport.cancels`."""
         return adapter.cancels_by_notification
 
+    def answers(self, adapter: Adapter) -> bool:
+        """See `Transport.answers`."""
+        return adapter.takes_responses
+
     async def _request(self, frame: bytes, message: JsonObject) -> None:
         identifier = message["id"]
         opens = self._adapter.has_handshake and message["method"] == self._adapter.description_method
@@ -115,10 +119,6 @@ class StreamableHttpTransport(HttpTransport):
                 raise
         while self._receiver.waits(identifier):
             await self._resume(identifier, place)
-
-    async def _tell(self, frame: bytes, message: JsonObject) -> None:
-        if "method" in message or self._adapter.takes_responses:
-            await super()._tell(frame, message)
 
     async def _told(self, message: JsonObject) -> None:
         adapter = self._adapter

@@ -78,6 +78,10 @@ class HttpTransport(QueuedTransport):
         """See `Transport.cancels`."""
         raise NotImplementedError
 
+    def answers(self, adapter: Adapter) -> bool:
+        """See `Transport.answers`."""
+        raise NotImplementedError
+
     def reopens(self, adapter: Adapter) -> bool:
         """See `Transport.reopens`: it costs the server nothing but a connection."""
         return True
