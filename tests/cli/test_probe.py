@@ -155,6 +155,8 @@ def test_a_server_with_sessions_that_deviates_is_found_out(run: Run) -> None:
             return result(message, description(adapter, {}, [adapter.version]))
         if message["method"] == "ping":
             return 200, b"banana"
+        if message["method"] == "tools/list":
+            return result(message, {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
         return error(message, -32000)
 
     with answering(answer) as address:
@@ -168,6 +170,7 @@ def test_a_server_with_sessions_that_deviates_is_found_out(run: Run) -> None:
         f"a notification is not answered by the status {adapter.accepted_status}",
     ):
         assert words in said, said
+    assert json.loads(ran.stdout)[0]["remarks"] == ["tools/list works, and the capability 'tools' is not declared"]
 
 
 def test_it_ends_whatever_a_server_does(run: Run) -> None:

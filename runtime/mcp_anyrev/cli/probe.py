@@ -66,7 +66,7 @@ async def _tried(peer: Peer, revisions: Sequence[str]) -> AsyncIterator[AsyncIte
     async with peer.reached.served() as target:
 
         def connect(**options: Any) -> Any:
-            return peer.client(target, made_by=ProbingClient, **options)
+            return peer.client(target, made_by=ProbingClient, sends_all=True, **options)
 
         yield probed(connect, transports, revisions, _ALL_IN_ALL * peer.timeout)
 

@@ -160,11 +160,16 @@ async def _probe(connect: Callable[..., ProbingClient], adapter: Adapter, one: P
 async def _look_at(client: ProbingClient, judge: Judge, one: Probed) -> None:
     adapter = client.adapter
     for method, (capability, member) in _LISTS.items():
-        if method in adapter.client_requests and capability in one.capabilities:
-            items = await _list(client, judge, method, member)
-            one.counted[member] = len(items)
-            if member == "tools":
-                checked_tools(adapter, items, judge)
+        if method not in adapter.client_requests:
+            continue
+        if capability not in one.capabilities:
+            if await _gives(client, method, member):
+                judge.remarks(f"{method} works, and the capability {capability!r} is not declared")
+            continue
+        items = await _list(client, judge, method, member)
+        one.counted[member] = len(items)
+        if member == "tools":
+            checked_tools(adapter, items, judge)
     if "ping" in adapter.client_requests:
         await _works(client, judge, "ping")
     await _refused(client, judge, f"{_ABSENT}/method", {}, "method_not_found", must=True)
@@ -202,6 +207,16 @@ async def _list(client: Client, judge: Judge, method: str, member: str) -> list[
     return items
 
 
+async def _gives(client: Client, method: str, member: str) -> bool:
+    """Does a list that is not declared hold anything?"""
+    try:
+        return bool((await client.request(method)).get(member))
+    except CannotConnect:
+        raise
+    except ClientError:
+        return False
+
+
 async def _works(client: Client, judge: Judge, method: str) -> None:
     try:
         await client.request(method)
@@ -214,7 +229,16 @@ async def _works(client: Client, judge: Judge, method: str) -> None:
 async def _refused(
     client: Client, judge: Judge, method: str, params: JsonObject, kind: str, *, must: bool = False
 ) -> None:
-    """See that a request that cannot be right is refused, as the revision has it."""
+    """See that a request that cannot be right is refused, as the revision has it.
+
+    Args:
+        client: the client.
+        judge: notes what is found.
+        method: the method.
+        params: its params.
+        kind: the kind of error.
+        must: does the revision demand this code, and the status that belongs to it, or only recommend it?
+    """
     adapter = client.adapter
     wanted = adapter.error_codes[kind]
     tell = judge.deviates if must else judge.remarks
@@ -223,7 +247,7 @@ async def _refused(
     except ErrorAnswer as error:
         if error.code != wanted:
             tell(f"{method} of what is not there is refused with {error.code}, and not with {wanted}")
-        elif not adapter.has_handshake and error.status not in (None, adapter.error_statuses[kind]):
+        elif must and not adapter.has_handshake and error.status not in (None, adapter.error_statuses[kind]):
             judge.deviates(
                 f"the error {wanted} of {method} comes with the status {error.status}, and not {adapter.error_statuses[kind]}"
             )
@@ -273,7 +297,7 @@ def _said_and_done(one: Probed, found: Sequence[Probed]) -> list[Finding]:
     lacking = [version for version in one.offered if tried.get(version) is False]
     unsaid = [version for version, served in tried.items() if served and version not in one.offered]
     findings = [Finding(True, f"it says that it speaks {version}, and does not") for version in lacking]
-    return [*findings, *(Finding(False, f"it speaks {version}, and does not say so") for version in unsaid)]
+    return [*findings, Finding(False, f"it speaks {', '.join(unsaid)}, and does not say so")] if unsaid else findings
 
 
 def _object(value: Json) -> JsonObject:
