@@ -8,12 +8,13 @@ import logging
 import socket
 import subprocess
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from mcp_anyrev.storage.backends import Backend, backend
+from backends_under_test import reachable, until, worker
+from mcp_anyrev.storage.backends import backend
 from mcp_anyrev.storage.bounds import HubBounds, StoreBounds
 from mcp_anyrev.storage.keys import key, new_name
 from mcp_contract import Unavailable
@@ -29,29 +30,6 @@ def free_port() -> int:
         bound.bind(("127.0.0.1", 0))
         port: int = bound.getsockname()[1]
         return port
-
-
-@asynccontextmanager
-async def worker(url: str, application: str, hub: HubBounds | None = None) -> AsyncIterator[Backend]:
-    made = backend(url, application, StoreBounds(), hub or HubBounds())
-    await made.open()
-    try:
-        yield made
-    finally:
-        await made.close()
-
-
-async def until(true: Callable[[], Awaitable[object]], seconds: float = 10) -> None:
-    async with asyncio.timeout(seconds):
-        while not await true():  # noqa: ASYNC110  # what is waited for says nothing
-            await asyncio.sleep(0.02)
-
-
-async def reachable(made: Backend) -> bool:
-    with contextlib.suppress(Unavailable):
-        await made.store.get(key("value", new_name()))
-        return True
-    return False
 
 
 class Restartable:

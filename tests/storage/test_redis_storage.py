@@ -7,27 +7,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from mcp_anyrev.storage.backends import Backend, backend
+from backends_under_test import two_workers
 from mcp_anyrev.storage.bounds import HubBounds, StoreBounds
-from mcp_anyrev.storage.keys import new_name
 from mcp_anyrev.storage.protocols import Hub, SessionStore
 from mcp_anyrev.testing.storage import HubContract, SessionStoreContract
-
-
-@asynccontextmanager
-async def two_workers(
-    url: str, store: StoreBounds | None = None, hub: HubBounds | None = None, application: str = ""
-) -> AsyncIterator[tuple[Backend, Backend]]:
-    """Two workers of one application, which is a new one if it is not named."""
-    name = application or new_name()
-    one, other = (backend(url, name, store or StoreBounds(), hub or HubBounds()) for _ in range(2))
-    await one.open()
-    await other.open()
-    try:
-        yield one, other
-    finally:
-        await one.close()
-        await other.close()
 
 
 class OnValkey:

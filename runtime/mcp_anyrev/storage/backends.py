@@ -82,6 +82,7 @@ _REDIS = _Place("mcp_anyrev.storage.redis.backend", "RedisBackend", "redis", "re
 
 _PLACES = {
     "memory": _MEMORY,
+    "sqlite": _Place("mcp_anyrev.storage.sqlite.backend", "SqliteBackend"),
     "redis": _REDIS,
     "rediss": _REDIS,
     "valkey": _REDIS,
