@@ -27,6 +27,18 @@ def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"unix://{path}"
 
 
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real server, one for all processes that run tests; what a test keeps there is apart by the name of its application."""
+    from postgres_server import PostgresServer
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with PostgresServer(folder / "postgres") as url:
+        yield url
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where several processes share the tests, have each begin with its share of the long ones, so that none is left alone with one."""

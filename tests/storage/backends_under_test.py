@@ -6,11 +6,19 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 from mcp_anyrev.storage.backends import Backend, backend
 from mcp_anyrev.storage.bounds import HubBounds, StoreBounds
 from mcp_anyrev.storage.keys import key, new_name
 from mcp_contract import Unavailable
+
+
+class Shared(NamedTuple):
+    """A system that workers share: its package in `mcp_anyrev.storage`, and where it is."""
+
+    package: str
+    url: str
 
 
 @asynccontextmanager
@@ -53,3 +61,42 @@ async def reachable(made: Backend) -> bool:
         await made.store.delete(key("value", new_name()))
         return True
     return False
+
+
+async def crash_under_load(url: str, crash: Callable[[], None], start: Callable[[], None]) -> None:
+    """Have the server crash and come back while a worker writes and another reads: each message comes once, and in order."""
+    name, topic, count = new_name(), key("topic", new_name()), 200
+    async with two_workers(url, application=name) as (writing, reading):
+        position = await writing.hub.open(topic, owner="a")
+        heard: list[bytes] = []
+        said: list[bytes] = []
+
+        async def write() -> None:
+            for number in range(count):
+                with contextlib.suppress(Unavailable):  # then it may have been kept, or not
+                    await writing.hub.publish(topic, b"%d" % number)
+                    said.append(b"%d" % number)
+                await asyncio.sleep(0.002)
+            await until(lambda: reachable(writing), 20)
+            await writing.hub.publish(topic, b"%d" % count)
+
+        async def read() -> None:
+            at = position
+            while not heard or heard[-1] != b"%d" % count:
+                try:
+                    found = await reading.hub.read(topic, at, 5)
+                except Unavailable:
+                    await asyncio.sleep(0.05)
+                    continue
+                assert found is not None and not found.missed
+                heard.extend(message.body for message in found.messages)
+                at = found.position
+
+        async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+            group.create_task(write())
+            group.create_task(read())
+            await asyncio.sleep(0.15)
+            await asyncio.to_thread(crash)
+            await asyncio.to_thread(start)
+        assert len(set(heard)) == len(heard) and heard == sorted(heard, key=int), "each once, in order"
+        assert set(said) <= set(heard) and len(said) > 100, "and what was acknowledged is there"

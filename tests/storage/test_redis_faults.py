@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from backends_under_test import reachable, until, worker
+from backends_under_test import crash_under_load, reachable, until, worker
 from mcp_anyrev.storage.backends import backend
 from mcp_anyrev.storage.bounds import HubBounds, StoreBounds
 from mcp_anyrev.storage.keys import key, new_name
@@ -122,43 +122,7 @@ def test_a_url_that_names_no_place_is_refused_without_its_credentials(url: str) 
 
 def test_it_is_killed_under_load_and_no_message_is_lost_or_comes_twice(keeping: Restartable) -> None:
     keeping.start()
-
-    async def test() -> None:
-        name, topic, count = new_name(), key("topic", new_name()), 200
-        async with worker(keeping.url, name) as writing, worker(keeping.url, name) as reading:
-            position = await writing.hub.open(topic, owner="a")
-            heard: list[bytes] = []
-            said: list[bytes] = []
-
-            async def write() -> None:
-                for number in range(count):
-                    with contextlib.suppress(Unavailable):  # then it may have been kept, or not
-                        await writing.hub.publish(topic, b"%d" % number)
-                        said.append(b"%d" % number)
-                    await asyncio.sleep(0.002)
-
-            async def read() -> None:
-                at = position
-                while not heard or heard[-1] != b"%d" % (count - 1):
-                    try:
-                        found = await reading.hub.read(topic, at, 5)
-                    except Unavailable:
-                        await asyncio.sleep(0.05)
-                        continue
-                    assert found is not None and not found.missed
-                    heard.extend(message.body for message in found.messages)
-                    at = found.position
-
-            tasks = [asyncio.ensure_future(write()), asyncio.ensure_future(read())]
-            await asyncio.sleep(0.15)
-            keeping.kill()
-            await asyncio.to_thread(keeping.start)
-            async with asyncio.timeout(20):
-                await asyncio.gather(*tasks)
-            assert len(set(heard)) == len(heard) and heard == sorted(heard, key=int), "each once, in order"
-            assert set(said) <= set(heard) and len(said) > 100, "and what was acknowledged is there"
-
-    asyncio.run(test())
+    asyncio.run(crash_under_load(keeping.url, keeping.kill, keeping.start))
 
 
 def test_one_that_has_forgotten_everything_tells_whoever_reads(tmp_path: Path) -> None:
@@ -273,81 +237,6 @@ def test_applications_do_not_see_each_other_and_all_their_keys_are_on_one_node(v
                 assert tag.startswith(b"{mcp-anyrev:1:") and tag.count(b"{") == 1
                 assert all([await client.pttl(each) > 0 for each in keys]), "every key goes by itself in the end"
 
-    asyncio.run(test())
-
-
-async def _kept(url: str, application: str) -> list[bytes]:
-    client = Redis.from_url(url)
-    async with client:
-        found: list[bytes] = await client.keys(f"*:{application}}}*")
-        return found
-
-
-def test_what_has_expired_goes_although_nobody_asks_for_it(valkey_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcp_anyrev.storage.redis.backend._RENEW_SECONDS", 0.1)
-
-    async def test() -> None:
-        name = new_name()
-        async with worker(valkey_url, name, HubBounds(seconds=0.2)) as made:
-            await made.store.put_if(key("value", new_name()), None, b"1", 0.2, owner="a", in_flight=True)
-            waited, left = key("topic", new_name()), key("topic", new_name())
-            for topic in (waited, left):
-                await made.hub.publish(topic, b"1") if await made.hub.open(topic, owner="a") else None
-            reader = asyncio.ensure_future(made.hub.read(waited, (await made.hub.open(waited, owner="a")), 20))
-
-            async def gone() -> bool:
-                kept = b" ".join(await _kept(valkey_url, name))
-                return left.encode() not in kept and b"store:" not in kept and b"hub:oldest" not in kept
-
-            await until(gone)
-            assert await made.hub.publish(waited, b"2") is not None, "a reader waits on it"
-            await reader
-            reader = asyncio.ensure_future(made.hub.read(waited, (await made.hub.open(waited, owner="a")), 20))
-            await asyncio.sleep(0.05)
-            reader.cancel()
-
-            async def all_gone() -> bool:
-                return not await _kept(valkey_url, name)
-
-            await until(all_gone)
-
-    asyncio.run(test())
-
-
-def test_a_worker_that_was_killed_keeps_nothing_for_long(valkey_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcp_anyrev.storage.redis.hub._WAIT_SECONDS", 0.3)
-
-    async def test() -> None:
-        name, topic = new_name(), key("topic", new_name())
-        made, stays = (backend(valkey_url, name, StoreBounds(), HubBounds(seconds=0.2)) for _ in range(2))
-        await made.open()
-        start = await made.hub.open(topic, owner="a")
-        reader = asyncio.ensure_future(made.hub.read(topic, start, 20))
-        await asyncio.sleep(0.05)
-        reader.cancel()
-        await made.close()  # it says nothing of it, as one that was killed
-        await stays.open()
-        assert await stays.hub.publish(topic, b"1") is not None, "it may wait still"
-        await asyncio.sleep(0.6)
-        assert await stays.hub.publish(topic, b"1") is None
-        await stays.close()
-
-    asyncio.run(test())
-
-
-def test_a_backend_is_opened_again_in_another_event_loop(valkey_url: str) -> None:
-    made = backend(valkey_url, new_name(), *AMPLE)
-    at = key("value", new_name())
-
-    async def test() -> None:
-        with pytest.raises(Unavailable):
-            await made.store.get(at)
-        await made.open()
-        await made.store.put_if(at, None, b"1", 60, owner="a")
-        assert await made.store.get(at) is not None
-        await made.close()
-
-    asyncio.run(test())
     asyncio.run(test())
 
 

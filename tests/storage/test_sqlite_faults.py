@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from backends_under_test import reachable, two_workers, until, worker
-from mcp_anyrev.storage.backends import backend, is_shared, known_url
+from mcp_anyrev.storage.backends import is_shared, known_url
 from mcp_anyrev.storage.bounds import HubBounds, StoreBounds
 from mcp_anyrev.storage.keys import key, new_name
 from mcp_anyrev.storage.sqlite import database, location
@@ -113,28 +113,6 @@ def test_what_is_no_database_is_told_and_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "notes.txt").read_text().startswith("no database")
 
 
-def test_many_workers_that_start_at_once_on_an_empty_file_all_begin(url: str) -> None:
-    async def test() -> None:
-        workers = [backend(url, "x", StoreBounds(), HubBounds()) for _ in range(12)]
-        at, topic = key("value", new_name()), key("topic", new_name())
-        try:
-            for each in workers:
-                await each.open()
-            starts = await asyncio.gather(*(each.hub.open(topic, owner="a") for each in workers))
-            assert len(set(starts)) == 1
-            kept = await asyncio.gather(*(each.store.put_if(at, None, b"1", 60, owner="a") for each in workers))
-            assert len([version for version in kept if version is not None]) == 1
-            await asyncio.gather(*(each.hub.publish(topic, b"%d" % n) for n, each in enumerate(workers)))
-            for each in workers:
-                found = await each.hub.read(topic, starts[0], 0)
-                assert found is not None and len(found.messages) == 12
-        finally:
-            for each in workers:
-                await each.close()
-
-    asyncio.run(test())
-
-
 def test_while_it_is_locked_reading_goes_on_and_writing_is_told_soon(
     url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,54 +210,6 @@ def test_a_file_that_somebody_has_removed_is_made_anew_and_whoever_reads_is_told
             found = await other.hub.read(topic, start, 5)
             assert found is not None and found.missed and len(found.messages) == 1
 
-    asyncio.run(test())
-
-
-def test_applications_do_not_see_each_other(url: str) -> None:
-    async def test() -> None:
-        at, topic = key("value", "same"), key("topic", "same")
-        async with worker(url, "shop") as one, worker(url, "Shop") as other:
-            await one.store.put_if(at, None, b"1", 60, owner="a")
-            await one.hub.open(topic, owner="a")
-            assert await other.store.get(at) is None and await other.hub.read(topic, "", 0) is None
-            await other.store.delete(at)
-            await other.hub.close(topic)
-            assert await one.store.get(at) is not None and await one.hub.read(topic, "", 0) is not None
-
-    asyncio.run(test())
-
-
-def test_a_worker_that_was_killed_keeps_nothing_for_long(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcp_anyrev.storage.sqlite.hub._WAIT_SECONDS", 0.3)
-
-    async def test() -> None:
-        name, topic, bounds = new_name(), key("topic", new_name()), HubBounds(seconds=0.2)
-        async with worker(url, name, bounds) as stays:
-            async with worker(url, name, bounds) as made:
-                start = await made.hub.open(topic, owner="a")
-                reader = asyncio.ensure_future(made.hub.read(topic, start, 20))
-                await asyncio.sleep(0.05)
-                reader.cancel()  # it says nothing of it, as one that was killed
-            assert await stays.hub.publish(topic, b"1") is not None, "it may wait still"
-            await asyncio.sleep(0.6)
-            assert await stays.hub.publish(topic, b"1") is None
-
-    asyncio.run(test())
-
-
-def test_a_backend_is_opened_again_in_another_event_loop(url: str) -> None:
-    made = backend(url, new_name(), StoreBounds(), HubBounds())
-    at = key("value", new_name())
-
-    async def test() -> None:
-        with pytest.raises(Unavailable):
-            await made.store.get(at)
-        await made.open()
-        await made.store.put_if(at, None, b"1", 60, owner="a")
-        assert await made.store.get(at) is not None
-        await made.close()
-
-    asyncio.run(test())
     asyncio.run(test())
 
 

@@ -80,6 +80,8 @@ _MEMORY = _Place("mcp_anyrev.storage.memory", "MemoryBackend")
 
 _REDIS = _Place("mcp_anyrev.storage.redis.backend", "RedisBackend", "redis", "redis")
 
+_POSTGRES = _Place("mcp_anyrev.storage.postgres.backend", "PostgresBackend", "asyncpg", "postgres")
+
 _PLACES = {
     "memory": _MEMORY,
     "sqlite": _Place("mcp_anyrev.storage.sqlite.backend", "SqliteBackend"),
@@ -88,6 +90,8 @@ _PLACES = {
     "valkey": _REDIS,
     "valkeys": _REDIS,
     "unix": _REDIS,
+    "postgres": _POSTGRES,
+    "postgresql": _POSTGRES,
 }
 """A scheme → what it means."""
 

@@ -1,12 +1,11 @@
 """Running scripts on a server that may go and come back.
 
-Rule: what failed because a connection was lost is tried again for a short time, since each script can tell that it is the same attempt
-once more; what cannot says so. A server that has been away for longer than that is asked once, so that nobody waits for it in vain.
+Rule: what failed because a connection was lost is tried again, since each script can tell that it is the same attempt once more; what
+cannot says so.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from importlib.resources import files
@@ -20,6 +19,8 @@ from redis.exceptions import ConnectionError as Lost
 from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as Late
 
+from mcp_anyrev.storage.attempts import Attempts
+
 if TYPE_CHECKING:
     from mcp_anyrev.storage.reachability import Reachability
     from mcp_anyrev.storage.urls import StorageUrl
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 _CONNECTIONS = 32
 _CONNECT_SECONDS = 2.0
 _ANSWER_SECONDS = 3.0
-_PAUSES_SECONDS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.75)
-"""Before each further attempt; together with these, what is asked for is answered, or refused, before whoever asked gives up."""
-
-_PATIENCE_SECONDS = 2.0
 _SAME = {"valkey": "redis", "valkeys": "rediss"}
 """A scheme → by which name the client library knows it."""
 
@@ -66,9 +63,8 @@ class Connection:
 
     def __init__(self, url: StorageUrl, reachability: Reachability) -> None:
         self._text = f"{_SAME.get(url.scheme, url.scheme)}:{url.text.partition(':')[2]}"
-        self._reachability = reachability
+        self._attempts = Attempts(reachability, LOST, FAILED)
         self._client: Redis | None = None
-        self._asked: set[asyncio.Task[Any]] = set()
         try:
             self._pool().make_connection()  # type: ignore[no-untyped-call]  # which does not connect, but takes the options that the URL has
         except (ValueError, TypeError):
@@ -94,7 +90,7 @@ class Connection:
 
     async def close(self) -> None:
         """Let go of all connections."""
-        await asyncio.gather(*self._asked, return_exceptions=True)
+        await self._attempts.finish()
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
@@ -126,42 +122,12 @@ class Connection:
         return await self.attempt(lambda attempt: self._run(script, prefix, arguments(attempt)), again=again)
 
     async def attempt(self, ask: Callable[[int], Any], *, again: bool) -> Any:
-        """What the server answers. Whoever is cancelled meanwhile does not hear it; the library may swallow that, so it never sees it.
-
-        Args:
-            ask: asks it, given how often that has been tried before.
-            again: see `run`.
+        """What the server answers; see `Attempts.make`.
 
         Raises:
             Unavailable: the server cannot be reached, or does not do it.
         """
-        asked = asyncio.ensure_future(self._attempt(ask, again))
-        self._asked.add(asked)
-        asked.add_done_callback(self._answered)
-        return await asyncio.shield(asked)
-
-    def _answered(self, asked: asyncio.Task[Any]) -> None:
-        self._asked.discard(asked)
-        if not asked.cancelled():
-            asked.exception()  # whoever wanted to know it may have been cancelled
-
-    async def _attempt(self, ask: Callable[[int], Any], again: bool) -> Any:
-        attempt = 0
-        while True:
-            try:
-                answer = await ask(attempt)
-            except LOST as error:
-                lost = self._reachability.lost(error)
-                patient = again and attempt < len(_PAUSES_SECONDS)
-                if not patient or self._reachability.lost_seconds > _PATIENCE_SECONDS:
-                    raise lost from error
-            except RedisError as error:
-                raise self._reachability.lost(error) from error
-            else:
-                self._reachability.found()
-                return answer
-            await asyncio.sleep(_PAUSES_SECONDS[attempt])
-            attempt += 1
+        return await self._attempts.make(ask, again=again)
 
     async def _run(self, script: Script, prefix: str, arguments: Sequence[Any]) -> Any:
         try:

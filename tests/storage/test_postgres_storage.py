@@ -1,0 +1,38 @@
+"""Store and hub on a real PostgreSQL do what every store and every hub has to do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from backends_under_test import two_workers
+from mcp_anyrev.storage.bounds import HubBounds, StoreBounds
+from mcp_anyrev.storage.protocols import Hub, SessionStore
+from mcp_anyrev.testing.storage import HubContract, SessionStoreContract
+
+
+class OnPostgres:
+    url: str
+
+    @pytest.fixture(autouse=True)
+    def _server(self, postgres_url: str) -> None:
+        self.url = postgres_url
+
+
+class TestPostgresStore(OnPostgres, SessionStoreContract):
+    in_use_seconds = 0.3
+
+    @asynccontextmanager
+    async def stores(self, total_bytes: int, owner_bytes: int) -> AsyncIterator[tuple[SessionStore, SessionStore]]:
+        bounds = StoreBounds(total_bytes=total_bytes, owner_bytes=owner_bytes, in_use_seconds=self.in_use_seconds)
+        async with two_workers(self.url, store=bounds) as (one, other):
+            yield one.store, other.store
+
+
+class TestPostgresHub(OnPostgres, HubContract):
+    @asynccontextmanager
+    async def hubs(self, **options: Any) -> AsyncIterator[tuple[Hub, Hub]]:
+        async with two_workers(self.url, hub=HubBounds(**options)) as (one, other):
+            yield one.hub, other.hub
