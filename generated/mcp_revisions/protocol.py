@@ -208,6 +208,9 @@ class Adapter(Protocol):
     meta_keys_have_form: ClassVar[bool]
     """Do keys of `_meta` have a form (a prefix of labels, and a name)?"""
 
+    trace_context_keys: ClassVar[tuple[str, ...]]
+    """By which keys of `_meta` are traces followed, so that their values have the form that W3C gives them?"""
+
     check_order: ClassVar[tuple[str, ...]]
     """In which order is a request checked? Each check is a method of the adapter; headers come before all of them."""
 

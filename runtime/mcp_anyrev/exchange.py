@@ -91,7 +91,7 @@ class Exchange(Protocol):
             The answer. Where none came in time, or none that says what it is, it is not accepted and its action is None.
 
         Raises:
-            ToolError: the client did not declare that it can be asked in this way.
+            ToolError: the client did not declare that it can be asked in this way, or no client of its revision can.
             MissingClientCapability: the same, where the revision has an error for it.
             CannotAsk: the request is of a kind that cannot ask in this revision, or what runs is declared with `asks=False`.
             ValueError: the key has been used for another question, or the timeout is no time.

@@ -76,7 +76,11 @@ class Question(ABC, Generic[Data]):
 
     @abstractmethod
     def undeclared(self, adapter: Adapter, capabilities: JsonObject) -> JsonObject | None:
-        """What a client that declared these capabilities would have to declare besides; None where it may be asked."""
+        """What a client that declared these capabilities would have to declare besides; None where it may be asked.
+
+        Raises:
+            ToolError: no client of the revision can be asked.
+        """
 
     @abstractmethod
     def judge(self, adapter: Adapter, said: Json) -> Answer[Data] | None:

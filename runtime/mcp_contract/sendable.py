@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from mcp_contract.messages import JsonObject
+from mcp_contract.trace_context import check_trace_context
 from mcp_contract.wording import cut
 
 _LABEL = r"[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?"
@@ -49,6 +50,11 @@ class MetaKeys(Protocol):
     @property
     def meta_keys_have_form(self) -> bool:
         """Do they have a form?"""
+        ...
+
+    @property
+    def trace_context_keys(self) -> Sequence[str]:
+        """The keys by which traces are followed."""
         ...
 
     def reserved_meta_key(self, key: str) -> bool:
@@ -186,6 +192,8 @@ def _check_meta(part: JsonObject, keys: MetaKeys | None) -> None:
             check_meta_key(key)
         if keys is not None and (keys.reserved_meta_key(key) or keys.meta_keys.get(key, ANY_MESSAGE) != ANY_MESSAGE):
             raise ValueError(f"the key {cut(key)!r} of the meta is reserved for the protocol")
+        if keys is not None and key in keys.trace_context_keys:
+            check_trace_context(key, meta[key])
 
 
 def _check_given(part: JsonObject) -> None:

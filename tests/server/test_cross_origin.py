@@ -67,7 +67,19 @@ async def test_a_stream_can_be_read_too(adapter: Adapter, binding: str) -> None:
         assert reply.headers["Access-Control-Allow-Origin"] == ORIGIN
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "https://app.example.evil.example", ""])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "https://app.example.evil.example",
+        "",
+        "https://app.example/page",
+        "https://app.example?page",
+        "//app.example",
+        "https://evil@app.example",
+    ],
+)
 async def test_another_origin_is_refused_and_named_nowhere(adapter: Adapter, binding: str, origin: str) -> None:
     async with serving(registry(), SETTINGS, binding) as url, RawClient(url, adapter) as client:
         request = client.request("tools/call", {"name": "plain", "arguments": {}})

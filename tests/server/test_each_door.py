@@ -156,7 +156,10 @@ async def test_nothing_is_left_of_finished_calls(adapter: Adapter, name: str) ->
         assert (await server.health())["requests"] == 0
 
 
-async def test_the_version_header_is_checked_whatever_the_method(session_adapter: Adapter, binding: str) -> None:
+async def test_the_version_header_is_checked_whatever_the_method_and_the_message(
+    session_adapter: Adapter, binding: str
+) -> None:
+    """basic/transports#protocol-version-header: a request with an invalid one is answered 400, whatever it is."""
     async with serving(registry(), binding=binding) as url, RawClient(url, session_adapter) as client:
         headers = {"Accept": "text/event-stream", **client.headers({"method": "ping", "params": {}})}
         if session_adapter.version_header is None:
@@ -165,6 +168,12 @@ async def test_the_version_header_is_checked_whatever_the_method(session_adapter
         for method in ("GET", "DELETE"):
             async with client.http.request(method, url, headers=wrong) as response:
                 assert response.status == session_adapter.error_statuses["version_header"], method
+        for message in (
+            {"jsonrpc": "2.0", "id": 1, "result": {}},
+            {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        ):
+            reply = await client.post(message, change=wrong)
+            assert reply.status == session_adapter.error_statuses["version_header"], message
         assert (await client.tool("plain")).text == "fine"  # nothing was ended
 
 

@@ -354,13 +354,17 @@ async def test_headers_of_another_transport_mean_nothing(session_adapter: Adapte
         assert status == session_adapter.accepted_status and "result" in await waited_for
 
 
-async def test_what_cannot_be_read_or_is_too_large_is_refused_to_who_posts_it(binding: str) -> None:
-    adapter = AdapterSet.default().newest_with_handshake
-    settings = Settings(limits=Limits(body_bytes=200))
+async def test_what_cannot_be_read_or_is_too_large_is_refused_to_who_posts_it(
+    session_adapter: Adapter, binding: str
+) -> None:
+    adapter = session_adapter
+    settings = Settings(limits=Limits(body_bytes=300))
     async with serving(registry(), settings, binding) as url, SseClient(url, adapter) as client:
-        for body in (b"{", b"\xff", b"[" * 150, b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', b" " * 300):
+        await client.shake_hands({})
+        for body in (b"{", b"\xff", b"[" * 150, b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', b" " * 400):
             status, answer = await client.post(body)
             assert 400 <= status < 500 and "error" in answer, body
+            assert ("id" in answer) == adapter.unreadable_id_is_null, body
         assert (await client.call("ping"))["result"] == {}
 
 

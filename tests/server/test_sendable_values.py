@@ -50,6 +50,7 @@ RESERVED = (
     "a.b.mcp.c/x",
 )
 DEFINED = ("progressToken", "traceparent")
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
 def declare(made: Registry, how: str, **options: Any) -> None:
@@ -77,6 +78,26 @@ def test_a_key_of_declared_meta_is_well_formed_and_free(how: str, key: str) -> N
 @pytest.mark.parametrize("how", HOW)
 def test_other_keys_are_taken(how: str, key: str) -> None:
     declare(Registry("r", "1"), how, meta={key: 1})
+
+
+async def test_a_trace_is_sent_only_in_the_form_that_others_read(adapter: Adapter) -> None:
+    """basic/index#_meta: values of these keys have the formats of W3C, where the revision defines the keys."""
+    made = Registry("r", "1")
+
+    @made.tool
+    async def traced(key: str, value: Any) -> canonical.CallToolResult:
+        return canonical.CallToolResult(content=[], meta={key: value})
+
+    fitting = {
+        "traceparent": TRACE,
+        "tracestate": "rojo=00f067aa0ba902b7,a@b=1",
+        "baggage": "userId=alice;hidden, n=%C3%A9",
+    }
+    async with serving(made) as url, RawClient(url, adapter) as client:
+        for key, value in fitting.items():
+            assert "isError" not in (await client.tool("traced", {"key": key, "value": value})).result
+            reply = await client.tool("traced", {"key": key, "value": "é"})
+            assert reply.result.get("isError", False) is (key in adapter.trace_context_keys), key
 
 
 @pytest.mark.parametrize(
@@ -300,10 +321,10 @@ async def test_a_key_of_given_meta_is_refused_where_the_revision_says_so(adapter
     made, keys = Registry("r", "1"), [*MALFORMED, *RESERVED, *WELL_FORMED, *DEFINED]
 
     def declare_all(place: int, key: str) -> None:
-        made.tool(name=f"block{place}")(lambda: canonical.TextContent(type="text", text="t", _meta={key: 1}))
-        made.tool(name=f"result{place}")(lambda: canonical.CallToolResult(content=[], _meta={key: 1}))
-        made.prompt(name=f"p{place}")(lambda: canonical.GetPromptResult(messages=[], _meta={key: 1}))
-        made.resource(f"a://{place}")(lambda: canonical.TextResourceContents(uri="a://b", text="t", _meta={key: 1}))
+        made.tool(name=f"block{place}")(lambda: canonical.TextContent(type="text", text="t", _meta={key: TRACE}))
+        made.tool(name=f"result{place}")(lambda: canonical.CallToolResult(content=[], _meta={key: TRACE}))
+        made.prompt(name=f"p{place}")(lambda: canonical.GetPromptResult(messages=[], _meta={key: TRACE}))
+        made.resource(f"a://{place}")(lambda: canonical.TextResourceContents(uri="a://b", text="t", _meta={key: TRACE}))
 
     for place, key in enumerate(keys):
         declare_all(place, key)

@@ -66,6 +66,18 @@ async def test_a_header_that_is_no_text_is_refused(adapter: Adapter, binding: st
         assert (await sent(url, {**fitting, "x-who": value}, None, "GET"))[0] == 400
 
 
+async def test_spaces_around_a_header_are_none_of_it(adapter: Adapter, binding: str) -> None:
+    async with (
+        serving(registry(), SETTINGS, binding) as url,
+        RawClient(url, adapter, headers={"X-Who": "ada"}) as client,
+    ):
+        message = client.request("tools/call", {"name": "who", "arguments": {}})
+        headers = {**client.headers(message), "x-who": "ada"}
+        spaced = {name.lower(): b" \t" + text.encode() + b"\t " for name, text in headers.items()}
+        status, body = await sent(url, spaced, message)
+        assert status == 200 and json.loads(body)["result"]["content"][0]["text"] == "ada"
+
+
 async def test_a_header_in_utf_8_is_the_same_text_on_every_binding(adapter: Adapter, binding: str) -> None:
     async with (
         serving(registry(), SETTINGS, binding) as url,

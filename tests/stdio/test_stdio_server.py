@@ -61,6 +61,15 @@ async def test_a_conversation_goes_its_way(adapter: Adapter) -> None:
         for line in (b"no json\n", b"Content-Length: 40\r\n", b"\xff\xfe\n", b'{"a":\n'):
             talk.write(line)
             assert (await talk.read())["error"]["code"] == parse_error
+        for line in (
+            b'{"jsonrpc":"2.0","id":null,"method":"ping"}\n',
+            b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}\n',
+            b"7\n",
+        ):
+            talk.write(line)
+            answer = await talk.read()
+            assert answer["error"]["code"] == adapter.error_codes["invalid_request"] and answer.get("id") is None
+        talk.write(b'{"jsonrpc":"2.0","method":7}\n{"jsonrpc":"2.0","id":1.5,"result":{}}\n')  # which want no answer
         talk.write(b"\n\r\n  \n")
         talk.write(b'{"jsonrpc":"2.0","id":"crlf","method":"nope"}\r\n')
         assert (await talk.read())["id"] == "crlf"
@@ -295,3 +304,21 @@ async def test_what_a_module_prints_when_it_is_loaded_is_no_message() -> None:
     assert from_json(told) == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert b"printed before it serves" in said
     assert process.returncode == 0
+
+
+async def test_what_declares_nothing_lacks_what_every_request_declares() -> None:
+    """basic/index#_meta: such a request is answered with -32602; on a pipe, there are no headers that it could lack."""
+    adapters = [one for one in AdapterSet.default().by_version.values() if not one.has_handshake]
+    for adapter in adapters:
+        (reads, sends), (receives, writes) = os.pipe(), os.pipe()
+        served = Server(Registry("any", "1.0"), Settings(revisions=[adapter.version])).stdio(reads, writes)
+        serving = asyncio.create_task(served)
+        for params in (b"", b',"params":{}', b',"params":{"_meta":{}}'):
+            os.write(sends, b'{"jsonrpc":"2.0","id":1,"method":"tools/list"' + params + b"}\n")
+            answer = from_json(await asyncio.to_thread(os.read, receives, 1000))
+            assert (answer["id"], answer["error"]["code"]) == (1, adapter.error_codes["missing_request_meta"])
+        serving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await serving
+        for one in (sends, reads, receives, writes):
+            os.close(one)

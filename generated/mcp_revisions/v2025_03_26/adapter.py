@@ -462,6 +462,12 @@ class Adapter:
     policy: project: the revision has no rule for the form of keys.
     """
 
+    trace_context_keys: ClassVar[tuple[str, ...]] = ()
+    """By which keys of `_meta` are traces followed, so that their values have the form that W3C gives them?
+
+    policy: project: the revision has no such keys, so one of that name is the application's own.
+    """
+
     check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
     """In which order is a request checked? Each check is a method of the adapter; headers come before all of them.
 

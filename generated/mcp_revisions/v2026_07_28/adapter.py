@@ -495,6 +495,12 @@ class Adapter:
     page: basic/index#_meta
     """
 
+    trace_context_keys: ClassVar[tuple[str, ...]] = ("traceparent", "tracestate", "baggage")
+    """By which keys of `_meta` are traces followed, so that their values have the form that W3C gives them?
+
+    page: basic/index#_meta
+    """
+
     check_order: ClassVar[tuple[str, ...]] = ("check_meta", "check_method", "check_params")
     """In which order is a request checked? Each check is a method of the adapter; headers come before all of them.
 

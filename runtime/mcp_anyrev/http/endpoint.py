@@ -64,8 +64,9 @@ class Endpoint:
         return await self.front.handle(request, self._post if request.head.method == "POST" else self._other)
 
     async def _post(self, request: HttpRequest, principal: Principal | None) -> HttpResponse | None:
-        core, headers, body = self._core, request.head.headers, await request.body()
+        core, headers = self._core, request.head.headers
         try:
+            body = await request.body()
             payload = parse(body, self._limits)
         except ProtocolError as error:
             return await self._unreadable(request.head, principal, error)
@@ -90,9 +91,7 @@ class Endpoint:
             elif session is None:
                 raise _no_session(adapter, name)
             for message in messages:
-                # The params may be left out, but a header may have to repeat one of their members.
-                if "method" in message:
-                    adapter.check_headers(headers, message)
+                adapter.check_headers(headers, message)
             queue = Queue(self._limits, core.unread, resumable=adapter.event_ids and session is not None)
             conversation = Conversation(
                 core,

@@ -53,10 +53,10 @@ class HostsAndOrigins:
         if "*" in self._origins or origin in self._origins:
             return True
         try:
-            netloc = urlsplit(origin).netloc
+            scheme, netloc, *more = urlsplit(origin)
         except ValueError:
             return False
-        return not self._origins.isdisjoint(_names(netloc))
+        return bool(scheme) and not any(more) and not self._origins.isdisjoint(_names(netloc))
 
 
 def _refusal(words: str, name: str, kind: str) -> str:

@@ -17,6 +17,7 @@ from mcp_contract import (
     Declaration,
     Json,
     MethodNotAllowed,
+    ProtocolError,
     SessionUnknown,
     Unavailable,
 )
@@ -144,8 +145,12 @@ class HttpSse:
             raise SessionUnknown("there is no such connection; open one first")
         if principal is not None and session.scopes != principal.scopes:
             await self._core.note_scopes(session, principal)
-        body = await request.body()
-        payload = parse(body, self._core.settings.limits)
+        try:
+            body = await request.body()
+            payload = parse(body, self._core.settings.limits)
+        except ProtocolError as error:
+            adapter = self._core.adapters.by_version[session.version or self._first.version]
+            return self._front.responses.of(adapter, refusal(adapter, dict(error.identifier), error), request.head)
         return await self._take(session, principal, payload, len(body), request.head)
 
     async def _serve(self, request: HttpRequest, principal: Principal | None, address: str) -> None:

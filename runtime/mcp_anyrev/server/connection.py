@@ -86,7 +86,7 @@ class Connection:
             principal: who sent it.
         """
         core, in_batch = self._core, isinstance(payload, list)
-        adapter, refused = core.adapters.select(payload, {}, self._agreed(payload, session))
+        adapter, refused = core.adapters.select(payload, {}, self._agreed(session))
         try:
             if refused is not None:
                 raise refused
@@ -120,15 +120,10 @@ class Connection:
             working.add_done_callback(self._working.discard)
         return Taken(adapter, None)
 
-    def _agreed(self, payload: Json, session: Session | None) -> str | None:
-        """The revision of what does not name one itself.
-
-        Where none has a handshake, a request must name it, and nothing else has a place for it: a cancellation is of the newest.
-        """
+    def _agreed(self, session: Session | None) -> str:
+        """The revision of what does not name one itself; where none has a handshake, the newest, which says what a request lacks."""
         served = self._core.adapters
-        if session is not None:
-            return session.version or served.handshake_versions[0]
-        return None if _is_request(payload) else served.versions[0]
+        return served.versions[0] if session is None else session.version or served.handshake_versions[0]
 
     async def _answer(
         self, conversation: Conversation, requests: list[JsonObject], refusals: list[Response], *, in_batch: bool

@@ -11,7 +11,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from mcp_contract import Declaration, JsonObject, ProtocolError, Unavailable
+from mcp_contract import Declaration, Json, JsonObject, ProtocolError, Unavailable
 
 from mcp_anyrev.conversation.conversation import refusal
 from mcp_anyrev.conversation.outbox import Queue
@@ -109,8 +109,8 @@ class Pipe(Connection):
         _, refused = await self.take(payload, len(frame), session, self._principal)
         if refused is None:
             return
-        if isinstance(payload, dict) and ("method" in payload or "result" in payload or "error" in payload):
-            log.warning("what a client sent was not taken: %s", refused.error)  # nobody waits for an answer to it
+        if _wants_no_answer(payload):
+            log.warning("what a client sent was not taken: %s", refused.error)
         else:
             self.queue.send(refused.message)
 
@@ -132,3 +132,10 @@ class Pipe(Connection):
         core.audience.leave(self._stream)
         with contextlib.suppress(Unavailable):  # the log has it, and the session goes when its time is over
             await core.end_session(self._session)
+
+
+def _wants_no_answer(payload: Json) -> bool:
+    """Is it a notification or a response? What has an id beside its method is a request, even if the id is none that can be repeated."""
+    if not isinstance(payload, dict):
+        return False
+    return "result" in payload or "error" in payload or ("method" in payload and "id" not in payload)

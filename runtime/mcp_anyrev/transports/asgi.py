@@ -74,7 +74,8 @@ class Request:
     def __init__(self, scope: Scope, receive: Receive, send: Send, bodies: Bodies, answers: Answers) -> None:
         fields: CIMultiDict[str] = CIMultiDict()
         for name, value in scope["headers"]:
-            fields.add(name.decode("latin-1"), value.decode(errors="surrogateescape"))
+            # Some servers leave the spaces around a value that are none of it.
+            fields.add(name.decode("latin-1"), value.strip(b" \t").decode(errors="surrogateescape"))
         path, root = scope.get("path", "/"), scope.get("root_path", "")
         if root and not path.startswith(root):  # some servers leave out of the path where the application is mounted
             path = root + path

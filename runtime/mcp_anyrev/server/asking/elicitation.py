@@ -66,7 +66,12 @@ class Elicitation(Question[Data]):
 
     def undeclared(self, adapter: Adapter, capabilities: JsonObject) -> JsonObject | None:
         """See `Question.undeclared`."""
-        return undeclared_mode(adapter, capabilities, self.mode)
+        missing = undeclared_mode(adapter, capabilities, self.mode)
+        if missing is not None and not adapter.may_be_asked(missing, self.mode):
+            raise ToolError(
+                f"no client of {adapter.version} can be asked to open an address: {self.message} {self.url}"
+            )
+        return missing
 
     def completion(self, adapter: Adapter) -> JsonObject | None:
         """See `Question.completion`."""

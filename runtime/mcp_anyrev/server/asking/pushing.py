@@ -11,10 +11,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from mcp_contract import InvalidParams, InvalidRequest, JsonObject
+from mcp_contract import CannotAsk, InvalidParams, InvalidRequest, JsonObject
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.conversation import Undeliverable
+from mcp_anyrev.errors import ToolError
 from mcp_anyrev.questions import Answer, Data, Question, no_answer
 
 if TYPE_CHECKING:
@@ -44,9 +45,15 @@ class Pusher:
         Args:
             question: the question.
             seconds: for how long to wait; None for as long as for any question.
+
+        Raises:
+            ToolError: the revision has no words for what is asked.
         """
         conversation, adapter = self._conversation, self._adapter
-        request = adapter.question_request(conversation.new_identifier(), question.request())
+        try:
+            request = adapter.question_request(conversation.new_identifier(), question.request())
+        except CannotAsk as error:
+            raise ToolError(error.message) from None
 
         def judge(response: JsonObject) -> Answer[Data]:
             return _judged(adapter, question, response)
