@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_contract import Json, JsonObject
 from mcp_contract.simplification.keywords import at as pointer_at
 from mcp_contract.simplification.keywords import subschemas
+from mcp_contract.wording import cut
 
 from mcp_anyrev.schema_faults import Faults
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from jsonschema_rs import RegexOptions, Validator
 
 _MASK = "the value"
+_DIALECTS = "2020-12, 2019-09, draft-07, draft-06 and draft-04"
 _MOST_LARGE_INTEGERS = 100
 """How many integers beyond 64 bits there may be where items are compared with each other, each counted by its 64 bits."""
 
@@ -80,7 +82,27 @@ def _compiled(schema: JsonObject) -> Validator:
     try:
         return jsonschema_rs.validator_for(schema, retriever=_refuse, pattern_options=_linear(), mask=_MASK)
     except (ValueError, TypeError) as error:
-        raise SchemaFault(_unusable_pattern(schema) or str(error).splitlines()[0]) from None
+        raise SchemaFault(_unusable_pattern(schema) or _unread_dialect(schema) or _words_of(error)) from None
+
+
+def _words_of(error: Exception) -> str:
+    """Why a schema is none, and where."""
+    words, steps = str(error).splitlines()[0], getattr(error, "instance_path", ())
+    return f"{pointer_at('', *map(str, steps))} {words.removeprefix(f'{_MASK} ')}" if steps else words
+
+
+def _unread_dialect(schema: JsonObject) -> str | None:
+    """Which dialect it is of, if that is none that is read."""
+    import jsonschema_rs
+
+    named = schema.get("$schema")
+    if not isinstance(named, str):
+        return None
+    try:
+        jsonschema_rs.validator_for({"$schema": named}, retriever=_refuse)
+    except ValueError:
+        return f"its dialect {cut(named, 200)!r} is not read; {_DIALECTS} are"
+    return None
 
 
 def _unusable_pattern(schema: Any, place: str = "") -> str | None:

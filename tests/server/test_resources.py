@@ -8,10 +8,11 @@ from __future__ import annotations
 import base64
 import json
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from mcp_anyrev import Exchange, Registry, ToolError, elicit
+from mcp_anyrev import Exchange, Image, Registry, ToolError, elicit
 from mcp_revisions.canonical import (
     Annotations,
     BlobResourceContents,
@@ -138,6 +139,37 @@ async def test_text_bytes_json_and_canonical_contents_are_read(adapter: Adapter)
         assert (await read("mx://page/7"))[0] == {"uri": "mx://page/7", "text": "page 7"}
         assert (await read("mx://search?limit=2&words=a%26b&words=c"))[0]["text"] == "['a&b', 'c'] 2"
         assert (await read("mx://search"))[0]["text"] == "[] 3"
+
+
+async def test_several_of_which_some_are_no_text_are_contents_of_their_own(adapter: Adapter) -> None:
+    made = Registry("resources", "1.0")
+
+    @made.resource("mx://mixed")
+    async def mixed() -> list[str | Image | bytes]:
+        return ["a text", Image(b"\x89", "image/png"), b"\x00"]
+
+    @made.resource("mx://pieces")
+    def pieces() -> Iterator[bytes]:
+        yield b"\x00"
+        yield b"\x01"
+
+    @made.resource("mx://none")
+    async def none() -> list[TextResourceContents]:
+        return []
+
+    async with serving(made) as url, RawClient(url, adapter) as client:
+
+        async def read(uri: str) -> list[Any]:
+            contents: list[Any] = (await client.call("resources/read", {"uri": uri})).result["contents"]
+            return [{name: one[name] for name in ("text", "blob", "mimeType") if name in one} for one in contents]
+
+        assert await read("mx://mixed") == [
+            {"text": "a text"},
+            {"blob": "iQ==", "mimeType": "image/png"},
+            {"blob": "AA=="},
+        ]
+        assert await read("mx://pieces") == [{"blob": "AA=="}, {"blob": "AQ=="}]
+        assert await read("mx://none") == []
 
 
 async def test_how_long_a_result_may_be_kept_is_said_where_the_revision_can(adapter: Adapter) -> None:

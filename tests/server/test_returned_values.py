@@ -106,6 +106,34 @@ def one_by_one() -> Iterator[User]:
     yield STORED
 
 
+async def picture_or_user() -> Image | User:
+    return STORED
+
+
+async def pictures_or_users() -> list[Image | User]:
+    return [STORED]
+
+
+async def text_or_users() -> str | dict[str, User]:
+    return {"Ann": STORED}
+
+
+async def one_of_two_mappings() -> dict[str, User] | dict[str, int]:
+    return {"Ann": STORED}
+
+
+async def texts_or_users() -> list[float | dict[str, list[User]]]:
+    return [{"Ann": [STORED]}]
+
+
+class Office(BaseModel):
+    staff: str | dict[str, User]
+
+
+async def office() -> Office:
+    return Office(staff={"Ann": STORED})
+
+
 ANN = {"name": "Ann"}
 
 
@@ -122,6 +150,12 @@ ANN = {"name": "Ann"}
         (point, {"x": 1}),
         (one_by_one, [ANN]),
         (records, [ANN]),
+        (picture_or_user, ANN),
+        (pictures_or_users, [ANN]),
+        (text_or_users, {"Ann": ANN}),
+        (one_of_two_mappings, {"Ann": ANN}),
+        (texts_or_users, [{"Ann": [ANN]}]),
+        (office, {"staff": {"Ann": ANN}}),
     ],
 )
 async def test_a_value_goes_out_as_the_annotation_says(adapter: Adapter, function: Any, structured: Any) -> None:
@@ -145,12 +179,17 @@ async def test_a_value_that_the_annotation_does_not_allow_is_an_error(adapter: A
         return {"password_hash": SECRET}  # type: ignore[return-value]  # what this tests
 
     @registry.tool
+    async def picture() -> Image | None:
+        return STORED  # type: ignore[return-value]  # what this tests
+
+    @registry.tool
     async def members() -> list[BaseModel]:
         return [User(name="Ann")]
 
     async with serving(registry) as url, RawClient(url, adapter) as client:
-        reply = await client.tool("wrong")
-        assert reply.result["isError"] is True and SECRET not in json.dumps(reply.message)
+        for name in ("wrong", "picture"):
+            reply = await client.tool(name)
+            assert reply.result["isError"] is True and SECRET not in json.dumps(reply.message)
         assert json.loads((await client.tool("members")).text) == [ANN]
 
 
@@ -339,3 +378,29 @@ def test_bytes_are_refused_where_they_are_declared(annotation: Any) -> None:
         Registry("bytes", "1.0").tool(raw)
     with pytest.raises(RegistrationError, match=r"prompt 'raw': it returns bytes.*Image.*File"):
         Registry("bytes", "1.0").prompt(raw)
+
+
+class Album(BaseModel):
+    cover: Image
+
+
+@pytest.mark.parametrize(
+    "annotation", [dict[str, Image], list[list[Image]], list[dict[str, File]], dict[str, Audio] | str]
+)
+def test_content_where_none_can_stand_is_refused_where_it_is_declared(annotation: Any) -> None:
+    def misplaced() -> Any: ...
+
+    misplaced.__annotations__["return"] = annotation
+    for declare in (Registry("r", "1").tool, Registry("r", "1").prompt, Registry("r", "1").resource("mx://r")):
+        with pytest.raises(RegistrationError, match=r"misplaced'|mx://r.*within something else|returns"):
+            declare(misplaced)
+
+
+def test_a_model_that_holds_content_is_refused_where_it_is_declared() -> None:
+    def album() -> Album: ...
+
+    def takes(cover: Image) -> str: ...
+
+    for function, name in ((album, "album"), (takes, "takes")):
+        with pytest.raises(RegistrationError, match=f"tool '{name}': .*no JSON Schema.*Image"):
+            Registry("r", "1").tool(function)

@@ -6,11 +6,13 @@ Citations: server/resources#security-considerations, server/prompts#getting-a-pr
 from __future__ import annotations
 
 import datetime
-from typing import Any, Literal
+import decimal
+from typing import Annotated, Any, Literal
 
 import pytest
 from mcp_anyrev import RegistrationError, Registry
 from mcp_revisions.protocol import Adapter
+from pydantic import Field
 from raw_client import RawClient, serving
 
 DANGEROUS = [
@@ -102,16 +104,18 @@ async def test_an_empty_text_for_what_takes_none_is_the_default(adapter: Adapter
         by_train: bool = True,
         since: datetime.date | None = None,
         season: Literal["summer", "winter"] = "winter",
+        cents: decimal.Decimal = decimal.Decimal("1.5"),
+        code: Annotated[str, Field(pattern="^[a-z]+$")] = "abc",
         note: str = "none",
         more: str | None = "nothing",
     ) -> str:
-        return f"{place!r} {nights} {price} {by_train} {since} {season} {note!r} {more!r}"
+        return f"{place!r} {nights} {price} {by_train} {since} {season} {cents} {code} {note!r} {more!r}"
 
-    names = ("nights", "price", "by_train", "since", "season", "note", "more")
+    names = ("nights", "price", "by_train", "since", "season", "cents", "code", "note", "more")
     async with serving(made) as url, RawClient(url, adapter) as client:
         arguments = {"place": "", **dict.fromkeys(names, "")}
         result = (await client.call("prompts/get", {"name": "trip", "arguments": arguments})).result
-        assert result["messages"][0]["content"]["text"] == "'' 3 None True None winter '' ''"
+        assert result["messages"][0]["content"]["text"] == "'' 3 None True None winter 1.5 abc '' ''"
         reply = await client.call("prompts/get", {"name": "trip", "arguments": {"place": "a", "nights": "x"}})
         assert "/nights" in reply.error["message"]
 

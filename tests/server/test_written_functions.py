@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import decimal
+import enum
 import functools
 import json
 import warnings
@@ -220,6 +221,7 @@ async def pattern(name: str, word: Annotated[str, Field(pattern="(?=x)y")]) -> s
         (query, "the parameter page has Query of fastapi, which means nothing here"),
         (pattern, "the parameter word has a pattern that cannot be used: '(?=x)y'"),
         (Repeater(), "has no name of its own; give it one with name=…"),
+        (Repeater, "tool 'Repeater': it is a class, and what it makes is no result; declare a function"),
         ("search", "tool: 'search' is no function; a name is an option: @registry.tool(name='search')"),
         (7, "tool: 7 is no function"),
     ],
@@ -273,10 +275,108 @@ def test_a_number_as_text_has_no_pattern_that_looks_around(monkeypatch: pytest.M
     described = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": pattern}]}
     monkeypatch.setattr(pydantic.json_schema.GenerateJsonSchema, "decimal_schema", lambda self, schema: described)
     schema = model_schemas.schema_of(decimal.Decimal)
-    assert schema["anyOf"][1] == {"type": "string"}
+    assert schema["anyOf"][1] == {"type": "string", "pattern": r"\d"}
     registry = Registry("written", "1.0")
     registry.tool(amount)
     assert registry.tools["amount"].arguments.accepts({"cents": "1.5"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"properties": {"a": {"type": "strin"}}}, "/properties/a/type is not valid"),
+        ({"properties": {"a": {"minimum": "x"}}}, "/properties/a/minimum is not of type"),
+        ({"required": "a"}, "/required is not of type"),
+        (
+            {"$schema": "http://json-schema.org/draft-03/schema#"},
+            "its dialect 'http://json-schema.org/draft-03/schema#' is",
+        ),
+    ],
+)
+def test_a_schema_that_is_none_is_refused_with_its_place(schema: dict[str, Any], words: str) -> None:
+    """basic/index#schema-validation: schemas are valid in their dialect."""
+
+    async def raw(arguments: dict[str, Any]) -> str:
+        return "never"
+
+    for option in ("input_schema", "output_schema"):
+        with pytest.raises(RegistrationError) as raised:
+            Registry("written", "1.0").tool(
+                **{"input_schema": {"type": "object"}, option: {"type": "object", **schema}}
+            )(raw)
+        assert f"tool 'raw': its schema cannot be used: {words}" in str(raised.value)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_default_that_is_no_json_is_none_of_the_schema() -> None:
+    async def search(words: object = object(), *, kind: Any = Kind) -> str:  # what this tests
+        return "found"
+
+    registry = Registry("written", "1.0")
+    registry.tool(search)
+    properties = registry.tools["search"].description["inputSchema"]["properties"]
+    assert all("default" not in member for member in properties.values())
+
+
+def test_an_empty_name_is_none() -> None:
+    with pytest.raises(RegistrationError, match="has no name; give it one"):
+        Registry("written", "1.0").tool(name="")(echo)
+
+
+class Kind(enum.Enum):
+    A = "a"
+
+
+@pytest.mark.parametrize("annotation", [dict[str, str], int, list[int], set[str], Kind | int])
+def test_what_is_no_message_is_refused_where_a_prompt_is_declared(annotation: Any) -> None:
+    def prompt() -> Any: ...
+
+    prompt.__annotations__["return"] = annotation
+    with pytest.raises(
+        RegistrationError, match="prompt 'prompt': it returns something else than text, content, messages"
+    ):
+        Registry("written", "1.0").prompt(prompt)
+
+
+@pytest.mark.parametrize("annotation", [str, set[str], dict[str, str], list[int], list[str] | None])
+def test_what_is_no_list_of_texts_is_refused_where_a_completion_is_declared(annotation: Any) -> None:
+    registry = Registry("written", "1.0")
+    registry.prompt(name="greet")(echo)
+
+    def complete(value: str) -> Any: ...
+
+    complete.__annotations__["return"] = annotation
+    with pytest.raises(
+        RegistrationError, match="completion of 'greet', argument 'word': its function returns a list of texts"
+    ):
+        registry.completion("word", prompt="greet")(complete)
+
+
+async def test_constants_that_stand_for_texts_are_texts_everywhere(adapter: Adapter) -> None:
+    registry = Registry("written", "1.0")
+
+    @registry.prompt
+    async def one(word: str = "x") -> Kind:
+        return Kind.A
+
+    @registry.prompt
+    async def several() -> tuple[Kind, str]:
+        return Kind.A, "b"
+
+    @registry.prompt
+    async def none() -> str | None:
+        return None
+
+    @registry.completion("word", prompt="one")
+    async def words(value: str) -> tuple[Kind, ...]:
+        return (Kind.A,)
+
+    async with serving(registry) as url, RawClient(url, adapter) as client:
+        for name, texts in (("one", ["a"]), ("several", ["a", "b"]), ("none", [])):
+            messages = (await client.call("prompts/get", {"name": name})).result["messages"]
+            assert [message["content"]["text"] for message in messages] == texts
+        params = {"ref": {"type": "ref/prompt", "name": "one"}, "argument": {"name": "word", "value": ""}}
+        assert (await client.call("completion/complete", params)).result["completion"]["values"] == ["a"]
 
 
 async def test_dependencies_may_be_partials_and_objects(adapter: Adapter) -> None:

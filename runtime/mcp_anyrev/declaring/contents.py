@@ -7,6 +7,7 @@ Specification: server/resources#reading-resources, server/prompts#getting-a-prom
 from __future__ import annotations
 
 import base64
+import enum
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.declaring.resources import Resource
 
 MOST_COMPLETIONS = 100
+_BYTES = (bytes, bytearray, memoryview)
 
 
 def resource_result(resource: Resource, uri: str, value: Any, *, answered: bool = False) -> JsonObject:
@@ -31,7 +33,7 @@ def resource_result(resource: Resource, uri: str, value: Any, *, answered: bool 
     Args:
         resource: the resource.
         uri: the address, as sent.
-        value: text, bytes, an `Image`, `Audio` or `File`, canonical contents or a list of them, a whole result, or anything that
+        value: text, bytes, an `Image`, `Audio` or `File`, canonical contents, a list of these, a whole result, or anything that
             becomes JSON.
         answered: does it depend on answers, so that what is declared of keeping it does not hold?
 
@@ -42,15 +44,24 @@ def resource_result(resource: Resource, uri: str, value: Any, *, answered: bool 
     if value is None:
         raise ResourceNotFound(uri)
     known, uri, hints = canonical(), normalized(uri), {} if answered else resource.hints
-    if known is not None:
-        if isinstance(value, known.ReadResourceResult):
-            return {**hints, **dumped(value)}
-        contents = (known.TextResourceContents, known.BlobResourceContents)
-        if isinstance(value, contents):
-            value = [value]
-        if isinstance(value, list | tuple) and value and all(isinstance(one, contents) for one in value):
-            return {**hints, "contents": [dumped(one) for one in value]}
-    return {**hints, "contents": [_contents(resource, uri, value)]}
+    if known is not None and isinstance(value, known.ReadResourceResult):
+        return {**hints, **dumped(value)}
+    parts = _parts(resource, value)
+    return {**hints, "contents": [_contents(resource, uri, one) for one in ([value] if parts is None else parts)]}
+
+
+def _parts(resource: Resource, value: Any) -> list[Any] | tuple[Any, ...] | None:
+    """What each is contents of its own: several of which some are no text, or where that is what the function says it returns."""
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) or _is_contents(one) for one in value):
+        return None
+    return value if resource.returned.is_content or any(map(_is_contents, value)) else None
+
+
+def _is_contents(value: Any) -> bool:
+    known = canonical()
+    if isinstance(value, (Media, *_BYTES)):
+        return True
+    return known is not None and isinstance(value, known.TextResourceContents | known.BlobResourceContents)
 
 
 def prompt_result(prompt: Prompt, value: Any) -> JsonObject:
@@ -58,7 +69,7 @@ def prompt_result(prompt: Prompt, value: Any) -> JsonObject:
 
     Args:
         prompt: the prompt.
-        value: text, canonical content or a message, a list of any of these, or a whole result.
+        value: text, canonical content or a message, a list of any of these, None for no message, or a whole result.
 
     Raises:
         UnusableResult: it returned something else.
@@ -70,7 +81,12 @@ def prompt_result(prompt: Prompt, value: Any) -> JsonObject:
         return {**result, "messages": [_typed(message) for message in result["messages"]]}
     if isinstance(value, Iterator):
         value = list(value)
-    values = value if isinstance(value, list | tuple) else [value]
+    if value is None:
+        values: Sequence[Any] = []
+    elif prompt.returned.is_text:
+        values = [text_of(value, prompt.returned)]
+    else:
+        values = value if isinstance(value, list | tuple) else [value]
     return {**described, "messages": [_typed(_message(one)) for one in values]}
 
 
@@ -91,7 +107,10 @@ def completion_result(value: Any) -> JsonObject:
             return result
         told = {"total": len(values), **result["completion"], "values": values[:MOST_COMPLETIONS], "hasMore": True}
         return {**result, "completion": told}
-    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(one, str) for one in value):
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise UnusableResult("values to choose from are a list of texts")
+    value = [_opened(one) for one in value]
+    if not all(isinstance(one, str) for one in value):
         raise UnusableResult("values to choose from are a list of texts")
     more = len(value) > MOST_COMPLETIONS
     return {"completion": {"values": list(value[:MOST_COMPLETIONS]), "total": len(value), "hasMore": more}}
@@ -104,8 +123,10 @@ def _contents(resource: Resource, uri: str, value: Any) -> JsonObject:
         return {**value.contents(uri), **({} if mime_type is None else {"mimeType": mime_type})}
     if isinstance(value, str):
         told = {"text": text_of(value, resource.returned)}
-    elif isinstance(value, bytes | bytearray | memoryview):
+    elif isinstance(value, _BYTES):
         told = {"blob": base64.b64encode(value).decode()}
+    elif _is_contents(value):
+        return dumped(value)
     else:
         told = {"text": text_of_json(resource.returned.plain(value))}
         mime_type = mime_type or "application/json"
@@ -127,6 +148,7 @@ def _typed(message: JsonObject) -> JsonObject:
 
 def _message(value: Any) -> JsonObject:
     known = canonical()
+    value = _opened(value)
     if isinstance(value, str):
         return {"role": "user", "content": {"type": "text", "text": value}}
     if known is not None and isinstance(value, known.PromptMessage):
@@ -135,3 +157,8 @@ def _message(value: Any) -> JsonObject:
     if content is None:
         raise UnusableResult("a prompt returns text, content, messages, or a whole result")
     return {"role": "user", "content": content[0]}
+
+
+def _opened(value: Any) -> Any:
+    """The text that a constant stands for."""
+    return value.value if isinstance(value, enum.Enum) else value

@@ -136,13 +136,19 @@ def name_of(noun: str, function: Callable[..., Any], options: Mapping[str, Any])
         options: the options of the declaration.
 
     Raises:
-        RegistrationError: there is none, or no function.
+        RegistrationError: there is none, or no function but something else, such as a class.
     """
     if not callable(function):
         raise RegistrationError(f"{noun}: what is declared is a function, not {function!r}")
-    name = str(options.get("name") or own_name(function))
+    if isinstance(function, type):
+        raise RegistrationError(
+            f"{noun} {function.__name__!r}: it is a class, and what it makes is no result; declare a function"
+        )
+    given_name = options.get("name")
+    name = own_name(function) if given_name is None else str(given_name)
     if not name:
-        raise RegistrationError(f"{noun}: {function!r} has no name of its own; give it one with name=…")
+        own = " of its own" if given_name is None else ""
+        raise RegistrationError(f"{noun}: {function!r} has no name{own}; give it one with name=…")
     return name
 
 

@@ -10,10 +10,14 @@ import base64
 import mimetypes
 import os
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 from mcp_contract import JsonObject, check_mime_type, check_uri
+from pydantic_core import PydanticSerializationUnexpectedValue, core_schema
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
 
 _UNKNOWN = "application/octet-stream"
 
@@ -73,8 +77,18 @@ class Media:
         """
         return {"uri": uri, "mimeType": self.mime_type, "blob": self._encoded()}
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """What an annotation says that has it beside other types: only that it is one, and that it is no JSON."""
+        no_json = core_schema.plain_serializer_function_ser_schema(_no_json)
+        return core_schema.is_instance_schema(cls, serialization=no_json)
+
     def _encoded(self) -> str:
         return base64.b64encode(self.data).decode()
+
+
+def _no_json(value: Any) -> Any:
+    raise PydanticSerializationUnexpectedValue(f"{type(value).__name__} is no JSON")
 
 
 class Image(Media):

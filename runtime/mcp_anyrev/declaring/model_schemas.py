@@ -9,30 +9,39 @@ from typing import Any, Literal
 
 from mcp_contract import FORMATS, JsonObject, unshowable
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 Mode = Literal["validation", "serialization"]
 
+_HAS_DIGIT = r"\d"
 _LOOKS_AROUND = ("(?=", "(?!", "(?<")
 
 
 class _WithoutTitles(GenerateJsonSchema):
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  # so it is there
+
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
     def decimal_schema(self, schema: Any) -> JsonObject:
-        return _linear(super().decimal_schema(schema))
+        made = super().decimal_schema(schema)
+        if self.mode == "serialization" or schema.get("allow_inf_nan"):
+            return _linear(made, None)
+        return _linear(made, _HAS_DIGIT)
 
 
-def _linear(schema: JsonObject) -> JsonObject:
-    """The schema of a number as text, without a pattern that looks around, as that of some releases of pydantic does.
+def _linear(schema: JsonObject, pattern: str | None) -> JsonObject:
+    """The schema of a number as text, with another pattern where there is none, or one that looks around: that differs by pydantic's release.
 
     Nothing is lost by it: what reads the number checks the text.
     """
-    made = {**schema, "anyOf": [_linear(branch) for branch in schema["anyOf"]]} if "anyOf" in schema else dict(schema)
-    if any(look in made.get("pattern", "") for look in _LOOKS_AROUND):
-        del made["pattern"]
-    return made
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_linear(branch, pattern) for branch in schema["anyOf"]]}
+    own = schema.get("pattern")
+    if schema.get("type") != "string" or (own is not None and not any(look in own for look in _LOOKS_AROUND)):
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "pattern"}
+    return rest if pattern is None else {**rest, "pattern": pattern}
 
 
 def schema_of(annotation: Any, mode: Mode = "validation", adapter: TypeAdapter[Any] | None = None) -> JsonObject:

@@ -30,6 +30,7 @@ from mcp_anyrev.declaring.returned import Returned
 from mcp_anyrev.declaring.signatures import read_signature
 from mcp_anyrev.declaring.visibility import Condition, Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
+from mcp_anyrev.schemas import JsonValidator
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
@@ -73,10 +74,12 @@ class Prompt(Named):
     Attributes:
         arguments: the names of its arguments, and whether each must be given.
         not_empty: those that need not be given and do not take an empty text, so that it says that they are not given.
+        returned: what its function says that it returns.
     """
 
     arguments: Mapping[str, bool]
     not_empty: frozenset[str]
+    returned: Returned
 
     def filled_in(self, arguments: JsonObject) -> JsonObject:
         """The arguments that were filled in, where a client sends empty texts for those that were not."""
@@ -139,7 +142,10 @@ def declare_prompt(
         check_name(name)
         check_options(options, PromptOptions.__annotations__)
         signature = read_signature(function, None, local_names)
-        Returned(signature.returns).check_no_bytes()
+        returned = Returned(signature.returns)
+        returned.check()
+        if not returned.is_message:
+            raise ValueError("it returns something else than text, content, messages, or a whole result")
         schema = signature.input_schema
         for argument, member in schema.get("properties", {}).items():
             if not _is_text(member, schema.get("$defs", {})):
@@ -178,6 +184,7 @@ def declare_prompt(
         path=(registry,),
         arguments=arguments,
         not_empty=not_empty,
+        returned=returned,
     )
 
 
@@ -212,6 +219,8 @@ def declare_completion(
             raise ValueError(
                 "its function takes value, what has been typed, and may take arguments, what the others are"
             )
+        if not Returned(signature.returns).lists_texts:
+            raise ValueError("its function returns a list of texts to choose from, or a whole result")
     except ValueError as error:
         raise RegistrationError(f"completion of {of!r}, argument {argument!r}: {error}") from None
     return Completion(
@@ -252,11 +261,13 @@ def _is_text(member: JsonObject, definitions: JsonObject) -> bool:
 
 
 def _takes_empty(member: JsonObject, definitions: JsonObject) -> bool:
-    """Is an empty text a value of this schema? One in a format, such as a date, is none."""
+    """Is an empty text a value of this schema? One in a format, such as a date, or of a pattern, such as a decimal, is none."""
     if "$ref" in member:
         return _takes_empty(definitions.get(member["$ref"].rpartition("/")[2], {}), definitions)
     if "anyOf" in member:
         return any(_takes_empty(branch, definitions) for branch in member["anyOf"])
     if "enum" in member or "const" in member:
         return "" in (member.get("enum") or (member.get("const"),))
-    return member.get("type") == "string" and "format" not in member and not member.get("minLength")
+    if member.get("type") != "string" or "format" in member:
+        return False
+    return JsonValidator(member).accepts("") if "pattern" in member else not member.get("minLength")

@@ -189,6 +189,8 @@ def declare_resource(
         if template is None and "unsafe_values" in options:
             raise ValueError("unsafe_values is for a template; this address has no variables")
         signature = read_signature(function, None, local_names)
+        returned = Returned(signature.returns)
+        returned.check(takes_bytes=True)
         optional = _check_parameters(signature, template)
         annotations = checked_annotations(options["annotations"]) if "annotations" in options else None
     except ValueError as error:
@@ -213,7 +215,7 @@ def declare_resource(
         "path": () if registry is None else (registry,),
         "address": normalized(uri),
         "mime_type": options.get("mime_type"),
-        "returned": Returned(signature.returns),
+        "returned": returned,
         "hints": given({"ttlMs": options.get("ttl_ms"), "cacheScope": options.get("cache_scope")}),
     }
     if template is None:

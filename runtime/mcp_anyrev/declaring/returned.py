@@ -28,6 +28,7 @@ from mcp_anyrev.declaring.model_schemas import schema_of
 _NOTHING = (inspect.Signature.empty, None, type(None), Any, object)
 _WAITED_FOR = (collections.abc.Awaitable, collections.abc.Coroutine)
 _ONE_BY_ONE = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
+_LISTS = (list, tuple, collections.abc.Sequence, *_ONE_BY_ONE)
 _BYTES = (bytes, bytearray, memoryview)
 
 
@@ -52,7 +53,7 @@ class Returned:
         self.annotation = _what_comes(annotation)
         self.says_nothing = any(self.annotation is nothing for nothing in _NOTHING)
         classes = classes_of(self.annotation)
-        self.is_content = any(one.__module__ == CANONICAL or issubclass(one, Media) for one in classes)
+        self.is_content = any(map(_is_content, classes))
         self.leaves_text_alone = self.annotation is str or self.says_nothing or self.is_content
         opened = _opened(self.annotation)
         self._model = opened if isinstance(opened, type) and issubclass(opened, BaseModel) else None
@@ -67,6 +68,16 @@ class Returned:
             return False
         return self._adapter is not None and _says_text(schema_of(self.annotation, "serialization", self._adapter))
 
+    @property
+    def is_message(self) -> bool:
+        """Can it be messages of a prompt: text, content, messages, several of these, or none?"""
+        return self.says_nothing or all(map(_is_message, _alternatives(self.annotation)))
+
+    @property
+    def lists_texts(self) -> bool:
+        """Is it a list of texts, or a whole result?"""
+        return self.says_nothing or all(map(_lists_texts, _alternatives(self.annotation)))
+
     @cached_property
     def schema(self) -> JsonObject | None:
         """The schema of structured values; None for text, content, a whole result, or anything at all.
@@ -74,7 +85,7 @@ class Returned:
         Raises:
             ValueError: the type has none.
         """
-        self.check_no_bytes()
+        self.check()
         if self.says_nothing or self.is_content or self.annotation is str:
             return None
         try:
@@ -83,14 +94,20 @@ class Returned:
         except PydanticUserError as error:
             raise ValueError(f"what it returns has no JSON Schema: {error.message}") from None
 
-    def check_no_bytes(self) -> None:
-        """See that it has no bytes of which nothing says what they are.
+    def check(self, *, takes_bytes: bool = False) -> None:
+        """See that it has no bytes of which nothing says what they are, and content only where content can stand.
+
+        Args:
+            takes_bytes: can bytes be sent?
 
         Raises:
             ValueError: it has.
         """
-        if _has_raw_bytes(self.annotation):
+        if not takes_bytes and _has_raw_bytes(self.annotation):
             raise ValueError("it returns bytes, which JSON has not; return an Image, an Audio or a File")
+        misplaced = _misplaced_media(self.annotation)
+        if misplaced is not None:
+            raise ValueError(f"it returns {misplaced.__name__} within something else; it stands alone, or in a list")
 
     def plain(self, value: Any) -> Any:
         """A value as plain JSON, which may still hold infinities.
@@ -115,6 +132,12 @@ class Returned:
             return serializer.to_python(value, mode="json", by_alias=True, serialize_as_any=as_any, warnings="error")
         except PydanticSerializationError:
             made = self._made(adapter, value)
+        try:
+            return serializer.to_python(made, mode="json", by_alias=True, serialize_as_any=as_any, warnings="error")
+        except PydanticSerializationError:
+            # What is of a subclass is left so, and a union then takes a mapping that holds it as it is. Read anew, it is of the class.
+            opened = serializer.to_python(made, by_alias=False, serialize_as_any=as_any, warnings=False)
+            made = self._made(adapter, opened)
         return serializer.to_python(made, mode="json", by_alias=True, serialize_as_any=as_any, warnings=False)
 
     def _made(self, adapter: TypeAdapter[Any], value: Any) -> Any:
@@ -202,6 +225,41 @@ def _says_text(schema: JsonObject) -> bool:
         return named in ("string", "null") or named == ["string", "null"]
 
     return text(schema)
+
+
+def _is_message(alternative: Any) -> bool:
+    if any(alternative is one for one in _NOTHING) or _is_content(alternative) or _is_text(alternative):
+        return True
+    origin = typing.get_origin(alternative) or alternative
+    inner = [one for one in typing.get_args(alternative) if one is not Ellipsis]
+    return origin in _LISTS and all(_is_message(one) for item in inner for one in _alternatives(item))
+
+
+def _lists_texts(alternative: Any) -> bool:
+    if _is_content(alternative):
+        return True
+    origin = typing.get_origin(alternative) or alternative
+    inner = [one for one in typing.get_args(alternative) if one is not Ellipsis]
+    return origin in _LISTS and all(one is Any or _is_text(one) for one in inner)
+
+
+def _is_content(alternative: Any) -> bool:
+    """Is it a class of content, or of a whole result?"""
+    return isinstance(alternative, type) and any(
+        one.__module__ == CANONICAL or one is Media for one in alternative.__mro__
+    )
+
+
+def _misplaced_media(annotation: Any, depth: int = 0) -> type | None:
+    """What of it is content where none can stand: deeper than in one list."""
+    annotation = _opened(annotation)
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if not arguments:
+        return annotation if depth > 1 and isinstance(annotation, type) and issubclass(annotation, Media) else None
+    if origin not in (typing.Annotated, typing.Union, types.UnionType):
+        depth += 1 if origin in _LISTS else 2
+    found = (_misplaced_media(argument, depth) for argument in arguments)
+    return next((one for one in found if one is not None), None)
 
 
 def _has_raw_bytes(annotation: Any) -> bool:
