@@ -7,103 +7,20 @@ Citations: basic/transports#session-management, basic/transports#resumability-an
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import itertools
-import os
-import socket
-import sys
 import time
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
-from aiohttp import web
-from bounds import starting
 from event_streams import EventStream, listening, posting
-from mcp_anyrev.storage.keys import new_name
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient
 from test_asking_by_rounds import again, questions_of
+from worker_processes import balanced, workers
 
-WIRE = Path(__file__).parents[1] / "fixtures" / "wire.py"
-OF_THE_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
 ACCEPT = {"action": "accept", "content": {"name": "Ada"}}
 PROGRESS = {"progressToken": "t"}
 PIECES = 30
-
-
-def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port: int = bound.getsockname()[1]
-        return port
-
-
-@contextlib.asynccontextmanager
-async def workers(store: str) -> AsyncIterator[list[str]]:
-    """Three workers of an application of their own; gives where each is."""
-    environment = {**os.environ, "WIRE_APP": f"wire {new_name()}"}
-    processes = [
-        await asyncio.create_subprocess_exec(
-            sys.executable,
-            str(WIRE),
-            "worker",
-            f"{free_port()}",
-            store,
-            stdout=asyncio.subprocess.PIPE,
-            env=environment,
-        )
-        for _ in range(3)
-    ]
-    try:
-        urls = []
-        with starting():
-            for process in processes:
-                assert process.stdout is not None
-                urls.append((await process.stdout.readline()).decode().strip())
-        yield urls
-    finally:
-        for process in processes:
-            with contextlib.suppress(ProcessLookupError):
-                process.terminate()
-        for process in processes:
-            await process.wait()
-
-
-@contextlib.asynccontextmanager
-async def balanced(urls: list[str]) -> AsyncIterator[str]:
-    """A balancer that never pins; gives where it is."""
-    turns = itertools.cycle(urls)
-
-    async def relay(request: web.Request) -> web.StreamResponse:
-        headers = {name: value for name, value in request.headers.items() if name.lower() not in OF_THE_CONNECTION}
-        asked = passing.request(request.method, next(turns), headers=headers, data=await request.read())
-        async with asked as answer:
-            response = web.StreamResponse(status=answer.status)
-            for name, value in answer.headers.items():
-                if name.lower() not in OF_THE_CONNECTION:
-                    response.headers[name] = value
-            await response.prepare(request)
-            with contextlib.suppress(ConnectionError):  # whoever asked has gone
-                async for piece in answer.content.iter_any():
-                    await response.write(piece)
-                await response.write_eof()
-            return response
-
-    application = web.Application()
-    application.router.add_route("*", "/mcp", relay)
-    runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
-    connector = aiohttp.TCPConnector(force_close=True)
-    async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=None)) as passing:
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", port := free_port()).start()
-        try:
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            await runner.cleanup()
 
 
 async def asks(client: RawClient) -> None:
@@ -196,6 +113,6 @@ async def uses(url: str, adapter: Adapter) -> None:
 
 @pytest.mark.long
 async def test_any_of_three_workers_answers_in_every_revision(valkey_url: str) -> None:
-    async with workers(valkey_url) as urls, balanced(urls) as url, asyncio.TaskGroup() as group:
+    async with workers(valkey_url) as three, balanced(three) as url, asyncio.TaskGroup() as group:
         for adapter in AdapterSet.default().by_version.values():
             group.create_task(uses(url, adapter), name=adapter.version)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mcp_contract import Json, Unavailable
 
-from mcp_anyrev.http.streams import LEFT, READING, RELEASE, Named, Reader, Stream, named, opening
+from mcp_anyrev.http.streams import LEFT, READING, RELEASE, WRITING, Named, Reader, Stream, named, opening
 from mcp_anyrev.storage.keys import Key
 from mcp_anyrev.storage.protocols import Message
 
@@ -51,10 +51,12 @@ class Streams:
         self._limits = core.settings.limits
         self._patience = core.settings.kept_seconds
         self._written: weakref.WeakValueDictionary[Key, Stream] = weakref.WeakValueDictionary()
+        self._replies: weakref.WeakValueDictionary[Key, Stream] = weakref.WeakValueDictionary()
         self._read: dict[Key, Reader] = {}
         core.bus.hear(READING, self._heard_reading)
         core.bus.hear(LEFT, self._heard_left)
         core.bus.hear(RELEASE, self._heard_release)
+        core.bus.hear(WRITING, self._heard_writing)
 
     async def open(self, topic: Key, owner: str) -> Stream:
         """Begin a topic, or join one that has begun, to write on it.
@@ -91,6 +93,8 @@ class Streams:
             Unavailable: there is no room for any more.
         """
         stream = await self.open(its.topic, owner)
+        if not its.of_session:
+            self._replies[its.topic] = stream
         if retry is None:
             return stream, None
         body = opening(retry)
@@ -111,9 +115,11 @@ class Streams:
             return None
         return None if reading is None else (stream, position)
 
-    def reader(self, topic: Key, request: HttpRequest, written: Callable[[Message], bytes]) -> Reader:
-        """Who reads a stream from now on; who did so before on this worker leaves."""
-        before, self._read[topic] = self._read.get(topic), Reader(self, topic, request, written)
+    def reader(
+        self, topic: Key, request: HttpRequest, written: Callable[[Message], bytes], *, of_reply: bool = False
+    ) -> Reader:
+        """Who reads a stream from now on, see `Reader`; who did so before on this worker leaves."""
+        before, self._read[topic] = self._read.get(topic), Reader(self, topic, request, written, of_reply)
         if before is not None:
             before.leave()
         self._attend(topic, True)
@@ -123,6 +129,15 @@ class Streams:
         """Say on all workers that this one reads now, and how far it has got."""
         reader.elsewhere = True
         await self._bus.say({READING: [reader.topic, reader.token, position]})
+
+    async def ask(self, reader: Reader, position: str) -> None:
+        """Have whoever writes the reply that this one reads say so.
+
+        Raises:
+            Unavailable: nobody can be asked, or what they say could not be heard.
+        """
+        await self._bus.ready()
+        await self.tell(reader, position)
 
     def is_read(self, topic: Key) -> bool:
         """Does somebody read a stream on this worker?"""
@@ -157,6 +172,8 @@ class Streams:
 
     async def _heard_reading(self, said: list[Json]) -> None:
         topic, token, position = said
+        if topic in self._replies and not self._replies[topic].closed:
+            await self._bus.say({WRITING: topic})
         reader = self._read.get(topic)
         if reader is not None and reader.token == token:
             return
@@ -169,6 +186,11 @@ class Streams:
     async def _heard_left(self, topic: Key) -> None:
         if topic not in self._read:
             self._attend(topic, False)
+
+    async def _heard_writing(self, topic: Key) -> None:
+        reader = self._read.get(topic)
+        if reader is not None:
+            reader.is_written()
 
     async def _heard_release(self, said: list[Json]) -> None:
         topic, retry = said

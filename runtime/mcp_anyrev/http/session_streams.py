@@ -78,7 +78,8 @@ class SessionStreams:
             else:
                 its, after = found
                 stream = self._streams.joined(its.topic)
-            reader = self._streams.reader(its.topic, request, its.numbered if adapter.event_ids else unnumbered)
+            written = its.numbered if adapter.event_ids else unnumbered
+            reader = self._streams.reader(its.topic, request, written, of_reply=not its.of_session)
             told = SessionStream(
                 session, adapter, principal, stream.send, lambda: stream.end(None), stream.is_attended, its.name
             )

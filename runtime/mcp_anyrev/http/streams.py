@@ -39,8 +39,9 @@ _END = b"end"
 _OPENING = b"opening "
 """What stands on a topic beside messages, which are JSON: that nothing more comes, and after how long to come back."""
 
-READING, LEFT, RELEASE = "reading", "left", "release"
-"""What workers say to each other of a topic: who reads it and how far, that they do no longer, and that its reader is to go."""
+READING, LEFT, RELEASE, WRITING = "reading", "left", "release", "writing"
+"""What workers say to each other of a topic: who reads it and how far, that they do no longer, that its reader is to go, and that a
+reply is being written on it."""
 
 _OF_SESSION, _OF_REPLY = "s", "r"
 """What the name of a stream begins with, by what it is."""
@@ -289,11 +290,14 @@ class Reader:
         topic: which it is.
         request: where to, once its head has gone out.
         written: from a message of the topic to the event that carries it.
+        of_reply: is it the stream of one reply, so that it ends when whoever writes that has been killed?
     """
 
     __slots__ = (
+        "_asked",
         "_held",
         "_leaving",
+        "_of_reply",
         "_request",
         "_retry",
         "_streams",
@@ -306,7 +310,14 @@ class Reader:
         "written_at",
     )
 
-    def __init__(self, streams: Streams, topic: Key, request: HttpRequest, written: Callable[[Message], bytes]) -> None:
+    def __init__(
+        self,
+        streams: Streams,
+        topic: Key,
+        request: HttpRequest,
+        written: Callable[[Message], bytes],
+        of_reply: bool = False,
+    ) -> None:
         self.topic = topic
         self.token = secrets.token_urlsafe(9)
         self.elsewhere = False
@@ -322,6 +333,12 @@ class Reader:
         self._task: asyncio.Task[object] | None = None
         self._leaving = False
         self._retry: int | None = None
+        self._of_reply = of_reply
+        self._asked = False
+
+    def is_written(self) -> None:
+        """Note that somebody still writes on it."""
+        self._asked = False
 
     def leave(self, retry: int | None = None) -> None:
         """Stop reading; with `retry`, tell the client to come back after so many milliseconds."""
@@ -374,6 +391,10 @@ class Reader:
                 return True
             position = reading.position
             if not reading.messages:
+                if not await self._still_written(position):
+                    log.error("a stream was ended, since the worker that wrote the reply is gone")
+                    await self._streams.close(self.topic)
+                    return True
                 await self._request.write(KEEP_ALIVE)
                 continue
             messages = deque(reading.messages)
@@ -391,6 +412,17 @@ class Reader:
             if unsaid >= self._streams.often:
                 unsaid = 0
                 await self._streams.tell(self, position)
+
+    async def _still_written(self, position: str) -> bool:
+        """Ask whether somebody writes; False where nobody has said so since that was asked last."""
+        if not self._of_reply or not self.elsewhere:
+            return True
+        if self._asked:
+            return False
+        with contextlib.suppress(Unavailable):  # then nobody can answer, either
+            await self._streams.ask(self, position)
+            self._asked = True
+        return True
 
     async def _watch(self) -> None:
         await self._request.gone()
