@@ -12,6 +12,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from mcp_anyrev import Exchange, Registry, Skills, ToolError, elicit, roots, sample
+from mcp_contract import InternalError
 from mcp_revisions.canonical import (
     AudioContent,
     EmbeddedResource,
@@ -261,6 +262,65 @@ async def test_input_required_result_capabilities(ex: Exchange) -> str:
     if "sampling" in ex.client.capabilities:
         return json.dumps((await ex.ask("sampled", sample("Say hello", max_tokens=50))).content)
     return json.dumps((await ex.ask("name", elicit("What is your name?", Name))).content)
+
+
+# --- Answered later ---
+
+
+@registry.tool
+def greet(name: str) -> str:
+    """Answered at once, whatever a client knows."""
+    return f"Hello, {name}!"
+
+
+@registry.tool(task_support="optional")
+async def slow_compute(seconds: float, label: str = "") -> str:
+    """Takes its time, so a client that knows tasks gets one."""
+    await asyncio.sleep(seconds)
+    return f"{label or 'computed'} after {seconds:g} s"
+
+
+@registry.tool(task_support="required")
+async def failing_job() -> str:
+    """A task only, which does not get its work done."""
+    await asyncio.sleep(1)
+    raise ToolError("the job failed")
+
+
+@registry.tool(task_support="optional")
+async def protocol_error_job() -> str:
+    """Ends in an error of the protocol."""
+    raise InternalError("the job broke")
+
+
+class Confirmed(BaseModel):
+    """What is asked before something is deleted."""
+
+    confirm: bool
+
+
+@registry.tool(task_support="optional")
+async def confirm_delete(filename: str, ex: Exchange) -> str:
+    """Asks while it is a task."""
+    await ex.answer_later()
+    answer = await ex.ask("confirm", elicit(f"Delete {filename}?", Confirmed))
+    return f"Deleted {filename}" if answer.accepted and answer.data.confirm else f"Kept {filename}"
+
+
+@registry.tool(task_support="optional")
+async def multi_input(ex: Exchange) -> str:
+    """Asks two things at once while it is a task; they may be answered one by one."""
+    await ex.answer_later()
+    answers = await ex.ask_all(first=elicit("What is your name?", Name), second=elicit("And your friend's?", Name))
+    return json.dumps({key: answer.content for key, answer in answers.items()})
+
+
+@registry.tool(task_support="optional")
+async def test_tool_with_task(ex: Exchange) -> str:
+    """Asks first, and becomes a task then."""
+    name = await ex.ask("user_name", elicit("What is your name?", Name))
+    await ex.answer_later()
+    return f"Hello, {name.data.name}!" if name.accepted else "Hello, whoever you are!"
 
 
 # --- Schemas and headers ---

@@ -95,6 +95,9 @@ class Adapter(Protocol):
     cancels_by_notification: ClassVar[bool]
     """Is a call given up by a notification (or by closing its stream)?"""
 
+    listens_to_tasks: ClassVar[bool]
+    """Is a client that listens to changes told how its tasks stand, if it wants to be?"""
+
     wrong_arguments_in_result: ClassVar[bool]
     """Are arguments that a tool does not take told in its result, where a model reads it (or by an error of the
     protocol)?
@@ -366,6 +369,50 @@ class Adapter(Protocol):
 
     def suggests_http_sse(self, status: int, body: Json) -> bool:
         """After which answer to its first request does a client try HTTP+SSE?"""
+        ...
+
+    # --- Tasks ---
+
+    task_methods: ClassVar[Mapping[str, str]]
+    """Which requests are about a task?"""
+
+    def task_asked(self, params: JsonObject, capabilities: JsonObject) -> contract.TaskAsked | None:
+        """May a call with these params, of a client with these capabilities, be answered later, and who decides?"""
+        ...
+
+    def without_task(self, tool: str) -> None:
+        """What becomes of a call that cannot be a task, where the tool runs as nothing else?"""
+        ...
+
+    def task_created(self, task: JsonObject) -> JsonObject:
+        """What answers a call that has become a task?"""
+        ...
+
+    def task_state(self, task: JsonObject, outcome: contract.TaskOutcome) -> JsonObject:
+        """How does a server say how a task stands?"""
+        ...
+
+    def task_cancelled(self, task: JsonObject, was_over: bool) -> JsonObject:
+        """What answers a request to give up a task, also one that was over before?"""
+        ...
+
+    def related_to_task(self, holder: JsonObject, task: str) -> JsonObject:
+        """What do the params and results say besides that belong to a task?"""
+        ...
+
+    task_header_source: ClassVar[str | None]
+    """Which member of the params do requests about a task repeat in the name header?"""
+
+    def task_params(self, params: JsonObject, ttl: int | None) -> JsonObject:
+        """How does a client ask for a call to be a task that is kept for so many milliseconds?"""
+        ...
+
+    def read_task(self, result: JsonObject) -> JsonObject | None:
+        """How does a client see that a call has become a task?"""
+        ...
+
+    def read_task_state(self, result: JsonObject) -> contract.TaskState:
+        """How does a client read how a task stands?"""
         ...
 
     # --- Tools ---

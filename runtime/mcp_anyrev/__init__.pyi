@@ -12,6 +12,8 @@ from .client.errors import ServerFailed as ServerFailed
 from .client.errors import Unfinished as Unfinished
 from .client.errors import WrongAnswer as WrongAnswer
 from .client.session import Verdict as Verdict
+from .client.tasks import ClientTask as ClientTask
+from .client.tasks import TaskGivenUp as TaskGivenUp
 from .client.wire import WireHead as WireHead
 from .client.wire import WireMessage as WireMessage
 from .declaring.around import Around as Around

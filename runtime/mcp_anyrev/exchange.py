@@ -219,10 +219,29 @@ class Exchange(Protocol):
             total: how much there is to do, if that is known.
             message: what is being done, for people; left out where the revision has no place for it.
 
+        Where the call is a task, the message says how the task stands.
+
         Raises:
             ValueError: a number is not finite.
 
         Specification: basic/patterns/progress#progress-flow
+        """
+        ...
+
+    async def answer_later(self) -> bool:
+        """Let the client have the answer later, from here on: the call becomes a task, if its tool is declared with `task_support`.
+
+        The client is answered at once, with the task, by which it finds the result, says that it does not need it any longer, and
+        answers what is asked from here on. The handler goes on as before. What is asked before this is asked before there is a task.
+
+        Returns:
+            Is the call a task now, or was it already? False where the client does not know tasks; then it waits for the result.
+
+        Raises:
+            Busy: the client has too many tasks.
+            Unavailable: the task cannot be kept now.
+
+        Specification: basic/utilities/tasks
         """
         ...
 

@@ -116,6 +116,7 @@ class Limits:
         calls_of_connection: the most calls that go on at once on one connection of HTTP+SSE.
         calls_per_minute: the most calls of one client in a minute, of tools, prompts, resources and completions together; one that has
             been silent may send so many at once. Further ones are refused, with the time after which to call again. None for any number.
+        tasks_of_principal: the most tasks of one client that are at work at once; further ones are refused.
         threads: the most threads in which handlers and dependencies run that are not async.
         stored_bytes: the most that is kept of all sessions and unfinished calls; see `SessionStore` for what goes first.
         stored_bytes_of_principal: the most of those of one principal.
@@ -148,6 +149,7 @@ class Limits:
     call_bytes: Count = 64 * 1024 * 1024
     calls_of_connection: Count = 256
     calls_per_minute: Count | None = 60_000
+    tasks_of_principal: Count = 100
     threads: Count = 40
     stored_bytes: Count = 64 * 1024 * 1024
     stored_bytes_of_principal: Count = 16 * 1024 * 1024
@@ -170,6 +172,8 @@ class Settings:
         ask_timeout_seconds: how long a pushed question waits for its answer.
         state_ttl_seconds: how long an unfinished call can be finished.
         session_ttl_seconds: how long an unused session is kept.
+        task_seconds: how long a call may go on that has become a task, and its result is kept, from its beginning; a client may ask for less.
+        task_poll_seconds: how long a client is told to wait between two looks at a task.
         head_delay_seconds: how long a reply waits to see whether it is a single answer, before it becomes a stream.
         keep_alive_seconds: after how much silence a stream carries a comment.
         ping_seconds: after how much silence on a stream of a session its client is asked by a ping, where the revision has that, whether it
@@ -205,6 +209,8 @@ class Settings:
     ask_timeout_seconds: Seconds = 120
     state_ttl_seconds: Seconds = 600
     session_ttl_seconds: Seconds = 3600
+    task_seconds: Seconds = 3600
+    task_poll_seconds: Seconds = 1
     head_delay_seconds: Delay = 2
     keep_alive_seconds: Seconds = 15
     ping_seconds: Seconds | None = 60

@@ -20,8 +20,9 @@ from offering import PIXEL, SOUND
 
 Run = Callable[..., Result]
 OFFERING = "offering.py:registry"
+SKILLED = "skilled.py:registry"
 ADAPTERS = AdapterSet.default()
-COMMANDS = ("call", "list", "read", "prompt", "listen")
+COMMANDS = ("call", "list", "read", "prompt", "skills", "listen")
 
 
 def call(run: Run, *arguments: str, text: str | None = None) -> Result:
@@ -298,3 +299,34 @@ def test_listening_shows_changes_as_they_are_told(run: Run, url: str, revision: 
             child.kill()
             child.communicate()
     assert (child.returncode, json.loads(out)) == (0, {"of": "tools", "uri": None})
+
+
+# --- Skills ---
+
+
+def test_skills_are_listed_and_read(run: Run, revision: str) -> None:
+    listed = run("skills", SKILLED, "--revision", revision)
+    assert listed.exit_code == 0, listed.stderr
+    assert listed.stdout.startswith("tea  How to make tea.  (") and listed.stdout.endswith("/tea/SKILL.md, 2 files)\n")
+    told = json.loads(run("skills", SKILLED, "--json", "--revision", revision).stdout)
+    assert [one["frontmatter"] for one in told] == [{"name": "tea", "description": "How to make tea."}]
+    assert len(told[0]["files"]) == 2
+    shown = run("skills", SKILLED, "tea", "--revision", revision)
+    assert (shown.exit_code, shown.stdout.endswith("See water.md.\n")) == (0, True)
+    for file in ("notes/water.md", told[0]["files"][1]["uri"], told[0]["files"][0]["uri"]):
+        shown = run("skills", SKILLED, told[0]["uri"], file, "--revision", revision)
+        assert shown.exit_code == 0 and ("Boil it." in shown.stdout) == ("water.md" in file.rpartition("/")[2])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["coffee"], "there is no skill 'coffee'; there are: tea"),
+        (["tea", "milk.md"], "'tea' has no file 'milk.md'; it has: SKILL.md, notes/water.md"),
+        (["tea", "../SKILL.md"], "has no file"),
+    ],
+)
+def test_a_skill_or_file_that_is_not_there_is_a_usage_error(run: Run, arguments: list[str], words: str) -> None:
+    ran = run("skills", SKILLED, *arguments)
+    assert ran.exit_code == 2
+    assert words in " ".join(ran.stderr.split())

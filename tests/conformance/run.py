@@ -39,9 +39,10 @@ LEGS = (
     "client:2025-11-25",
     "client:2026-07-28",
     "skills:2026-07-28",
+    "tasks:2026-07-28",
 )
 """`all` and `required` are the suite's own sets. The suite's client asks for one and the same revision in every handshake, so those two
-exercise the two newest; `forced` has every scenario whose feature the revision has, with the revision put into the handshake. `client` has every scenario for clients that needs no token; `skills` what the suite has of that extension, for both."""
+exercise the two newest; `forced` has every scenario whose feature the revision has, with the revision put into the handshake. `client` has every scenario for clients that needs no token; `skills` and `tasks` what the suite has of these extensions, `skills` for both."""
 
 SKILLS = {
     "server": ("sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"),
@@ -53,6 +54,20 @@ SKILLS = {
     ),
 }
 """The suite lists no extension's scenarios for a revision."""
+
+TASKS = (
+    "tasks-lifecycle",
+    "tasks-capability-negotiation",
+    "tasks-wire-fields",
+    "tasks-request-state-removal",
+    "tasks-mrtr-input",
+    "tasks-mrtr-composition",
+    "tasks-request-headers",
+    "tasks-dispatch-and-envelope",
+    "tasks-required-task-error",
+    "tasks-status-notifications",
+)
+"""The same of the other one; the suite skips the last."""
 
 FORCED_FROM = "2025-11-25"
 """The revision whose scenarios `forced` takes."""
@@ -98,6 +113,10 @@ async def run_leg(suite: Suite, url: str, leg: str, results: pathlib.Path) -> Ve
             await suite.run(folder, "--url", url, "--scenario", name)
         for name in SKILLS["client"]:
             await suite.run_client(folder, CLIENT, name, None)
+        verdict.read(folder)
+    elif kind == "tasks":
+        for name in TASKS:
+            await suite.run(folder, "--url", url, "--scenario", name)
         verdict.read(folder)
     else:
         raise SystemExit(f"there is no leg {leg!r}; legs: {', '.join(LEGS)}")

@@ -174,6 +174,12 @@ class Adapter:
     page: basic/utilities/cancellation#cancellation-flow
     """
 
+    listens_to_tasks: ClassVar[bool] = False
+    """Is a client that listens to changes told how its tasks stand, if it wants to be?
+
+    policy: project: the revision predates tasks, so a call lasts as long as its work.
+    """
+
     wrong_arguments_in_result: ClassVar[bool] = True
     """Are arguments that a tool does not take told in its result, where a model reads it (or by an error of the
     protocol)?
@@ -852,6 +858,101 @@ class Adapter:
         page: basic/transports#backwards-compatibility
         """
         return 400 <= status < 500 and status not in (401, 403)
+
+    # --- Tasks ---
+
+    task_methods: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Which requests are about a task?
+
+    policy: project: the revision predates tasks, so a call lasts as long as its work.
+    """
+
+    def task_asked(self, params: JsonObject, capabilities: JsonObject) -> contract.TaskAsked | None:
+        """May a call with these params, of a client with these capabilities, be answered later, and who decides?
+
+        No.
+
+        policy: project: the revision predates tasks, so a call lasts as long as its work.
+        """
+        return None
+
+    def without_task(self, tool: str) -> None:
+        """What becomes of a call that cannot be a task, where the tool runs as nothing else?
+
+        It is answered once the work is done.
+
+        policy: project: the revision predates tasks, so a call lasts as long as its work.
+        """
+        return
+
+    def task_created(self, task: JsonObject) -> JsonObject:
+        """What answers a call that has become a task?
+
+        Nothing; no call becomes one.
+
+        policy: project: the revision predates tasks, so a call lasts as long as its work.
+        """
+        raise contract.MethodNotFound("this revision has no tasks")
+
+    def task_state(self, task: JsonObject, outcome: contract.TaskOutcome) -> JsonObject:
+        """How does a server say how a task stands?
+
+        Not at all.
+
+        policy: project: the revision predates tasks, so a call lasts as long as its work.
+        """
+        raise contract.MethodNotFound("this revision has no tasks")
+
+    def task_cancelled(self, task: JsonObject, was_over: bool) -> JsonObject:
+        """What answers a request to give up a task, also one that was over before?
+
+        Nothing.
+
+        policy: project: the revision predates tasks, so a call lasts as long as its work.
+        """
+        raise contract.MethodNotFound("this revision has no tasks")
+
+    def related_to_task(self, holder: JsonObject, task: str) -> JsonObject:
+        """What do the params and results say besides that belong to a task?
+
+        Nothing.
+
+        policy: project: the revision predates tasks, so a call lasts as long as its work.
+        """
+        return holder
+
+    task_header_source: ClassVar[str | None] = None
+    """Which member of the params do requests about a task repeat in the name header?
+
+    policy: project: the revision predates tasks, so a call lasts as long as its work.
+    """
+
+    def task_params(self, params: JsonObject, ttl: int | None) -> JsonObject:
+        """How does a client ask for a call to be a task that is kept for so many milliseconds?
+
+        Not at all; the server decides, or cannot do it.
+
+        policy: project: the revision predates tasks, so a call lasts as long as its work.
+        """
+        return params
+
+    def read_task(self, result: JsonObject) -> JsonObject | None:
+        """How does a client see that a call has become a task?
+
+        No call becomes one.
+
+        policy: project: the revision predates tasks, so a call lasts as long as its work.
+        """
+        return None
+
+    def read_task_state(self, result: JsonObject) -> contract.TaskState:
+        """How does a client read how a task stands?
+
+        Not at all.
+
+        policy: project: the revision predates tasks, so a call lasts as long as its work.
+        """
+        raise contract.MethodNotFound("this revision has no tasks")
 
     # --- Tools ---
 

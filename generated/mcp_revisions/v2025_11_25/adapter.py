@@ -174,6 +174,13 @@ class Adapter:
     page: basic/utilities/cancellation#cancellation-flow
     """
 
+    listens_to_tasks: ClassVar[bool] = False
+    """Is a client that listens to changes told how its tasks stand, if it wants to be?
+
+    page: basic/utilities/tasks#task-notifications
+    policy: project: nobody may rely on being told, so it is looked at.
+    """
+
     wrong_arguments_in_result: ClassVar[bool] = True
     """Are arguments that a tool does not take told in its result, where a model reads it (or by an error of the
     protocol)?
@@ -859,6 +866,123 @@ class Adapter:
         page: basic/transports#backwards-compatibility
         """
         return status in (400, 404, 405)
+
+    # --- Tasks ---
+
+    task_methods: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "get": "tasks/get",
+            "result": "tasks/result",
+            "cancel": "tasks/cancel",
+            "list": "tasks/list",
+        }
+    )
+    """Which requests are about a task?
+
+    page: basic/utilities/tasks#protocol-messages
+    """
+
+    def task_asked(self, params: JsonObject, capabilities: JsonObject) -> contract.TaskAsked | None:
+        """May a call with these params, of a client with these capabilities, be answered later, and who decides?
+
+        The client does, by a member of the params; then it is a task from its beginning.
+
+        page: basic/utilities/tasks#creating-tasks
+        schema: #/$defs/TaskMetadata
+        """
+        asked = params.get("task")
+        if not isinstance(asked, dict):
+            return None
+        ttl = asked.get("ttl")
+        return contract.TaskAsked(True, ttl if isinstance(ttl, int) else None)
+
+    def without_task(self, tool: str) -> None:
+        """What becomes of a call that cannot be a task, where the tool runs as nothing else?
+
+        It is refused as a method that there is not.
+
+        page: basic/utilities/tasks#tool-level-negotiation
+        """
+        raise contract.MethodNotFound(f"the tool {tool!r} runs as a task and not otherwise; ask for one in the params")
+
+    def task_created(self, task: JsonObject) -> JsonObject:
+        """What answers a call that has become a task?
+
+        The task, in a member of the result.
+
+        page: basic/utilities/tasks#creating-tasks
+        schema: #/$defs/CreateTaskResult
+        """
+        return {"task": task}
+
+    def task_state(self, task: JsonObject, outcome: contract.TaskOutcome) -> JsonObject:
+        """How does a server say how a task stands?
+
+        By the task alone; one whose result says that its tool failed has failed.
+
+        page: basic/utilities/tasks#getting-tasks
+        page: basic/utilities/tasks#task-execution-errors
+        """
+        failed = outcome.result is not None and outcome.result.get("isError") is True
+        return {**task, "status": "failed"} if failed else task
+
+    def task_cancelled(self, task: JsonObject, was_over: bool) -> JsonObject:
+        """What answers a request to give up a task, also one that was over before?
+
+        The task as it stands then; one that was over is not given up.
+
+        page: basic/utilities/tasks#task-cancellation
+        """
+        if was_over:
+            raise contract.InvalidParams(f"the task is over: it is {task['status']}")
+        return task
+
+    def related_to_task(self, holder: JsonObject, task: str) -> JsonObject:
+        """What do the params and results say besides that belong to a task?
+
+        Which task, in `_meta`.
+
+        page: basic/utilities/tasks#related-task-metadata
+        page: basic/utilities/tasks#associating-task-related-messages
+        """
+        return {
+            **holder,
+            "_meta": {**holder.get("_meta", {}), "io.modelcontextprotocol/related-task": {"taskId": task}},
+        }
+
+    task_header_source: ClassVar[str | None] = None
+    """Which member of the params do requests about a task repeat in the name header?
+
+    page: basic/transports#streamable-http
+    """
+
+    def task_params(self, params: JsonObject, ttl: int | None) -> JsonObject:
+        """How does a client ask for a call to be a task that is kept for so many milliseconds?
+
+        By a member of the params.
+
+        page: basic/utilities/tasks#task-parameters
+        """
+        return {**params, "task": {} if ttl is None else {"ttl": ttl}}
+
+    def read_task(self, result: JsonObject) -> JsonObject | None:
+        """How does a client see that a call has become a task?
+
+        By the member of the result that holds the task.
+
+        schema: #/$defs/CreateTaskResult
+        """
+        task = result.get("task")
+        return task if isinstance(task, dict) else None
+
+    def read_task_state(self, result: JsonObject) -> contract.TaskState:
+        """How does a client read how a task stands?
+
+        The result is the task.
+
+        schema: #/$defs/GetTaskResult
+        """
+        return contract.TaskState(result, contract.TaskOutcome())
 
     # --- Tools ---
 

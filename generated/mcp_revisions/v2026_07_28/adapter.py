@@ -178,6 +178,12 @@ class Adapter:
     page: basic/patterns/cancellation#transport-specific-cancellation
     """
 
+    listens_to_tasks: ClassVar[bool] = True
+    """Is a client that listens to changes told how its tasks stand, if it wants to be?
+
+    policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+    """
+
     wrong_arguments_in_result: ClassVar[bool] = True
     """Are arguments that a tool does not take told in its result, where a model reads it (or by an error of the
     protocol)?
@@ -858,8 +864,9 @@ class Adapter:
         if "id" not in message or "method" not in message:
             return
         contract.check_mirrored(headers, self.version_header, self.version)
-        contract.check_mirrored(headers, self.method_header, message["method"])
-        source = self.name_sources.get(message["method"])
+        method = message["method"]
+        contract.check_mirrored(headers, self.method_header, method)
+        source = self.task_header_source if method in self.task_methods.values() else self.name_sources.get(method)
         if source is not None:
             contract.check_mirrored(headers, self.name_header, message.get("params", {}).get(source), encoded=True)
 
@@ -870,8 +877,9 @@ class Adapter:
 
         page: basic/transports/streamable-http#request-metadata
         """
-        headers = {self.version_header: self.version, self.method_header: message["method"]}
-        source = self.name_sources.get(message["method"])
+        method = message["method"]
+        headers = {self.version_header: self.version, self.method_header: method}
+        source = self.task_header_source if method in self.task_methods.values() else self.name_sources.get(method)
         if source is not None:
             headers[self.name_header] = contract.encode_header_value(str(message["params"][source]))
         return contract.named_headers(headers)
@@ -966,6 +974,114 @@ class Adapter:
         kinds = ("header_mismatch", "method_not_found", "missing_client_capability", "unsupported_version")
         code = contract.member(body, "error", "code")
         return status in (400, 404, 405) and code not in [self.error_codes[kind] for kind in kinds]
+
+    # --- Tasks ---
+
+    task_methods: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "get": "tasks/get",
+            "update": "tasks/update",
+            "cancel": "tasks/cancel",
+        }
+    )
+    """Which requests are about a task?
+
+    page: basic/versioning#extension-negotiation
+    policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+    """
+
+    def task_asked(self, params: JsonObject, capabilities: JsonObject) -> contract.TaskAsked | None:
+        """May a call with these params, of a client with these capabilities, be answered later, and who decides?
+
+        The server does, for a client that declared the extension.
+
+        page: basic/versioning#extension-negotiation
+        policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+        """
+        declared = contract.member(capabilities, "extensions", contract.TASKS_EXTENSION)
+        return contract.TaskAsked(False, None) if isinstance(declared, dict) else None
+
+    def without_task(self, tool: str) -> None:
+        """What becomes of a call that cannot be a task, where the tool runs as nothing else?
+
+        It is refused for the extension that the client did not declare.
+
+        page: basic/index#_meta
+        policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+        """
+        raise contract.MissingClientCapability({"extensions": {contract.TASKS_EXTENSION: {}}})
+
+    def task_created(self, task: JsonObject) -> JsonObject:
+        """What answers a call that has become a task?
+
+        A result of its own type, whose members are those of the task.
+
+        page: basic/index#resulttype
+        policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+        """
+        return contract.as_result(task)
+
+    def task_state(self, task: JsonObject, outcome: contract.TaskOutcome) -> JsonObject:
+        """How does a server say how a task stands?
+
+        By the task and, beside it, its result, its error, or what it asks.
+
+        policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+        """
+        return contract.detailed(task, outcome)
+
+    def task_cancelled(self, task: JsonObject, was_over: bool) -> JsonObject:
+        """What answers a request to give up a task, also one that was over before?
+
+        An empty result, whatever becomes of it.
+
+        policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+        """
+        return {}
+
+    def related_to_task(self, holder: JsonObject, task: str) -> JsonObject:
+        """What do the params and results say besides that belong to a task?
+
+        Nothing.
+
+        policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+        """
+        return holder
+
+    task_header_source: ClassVar[str | None] = "taskId"
+    """Which member of the params do requests about a task repeat in the name header?
+
+    page: basic/transports/streamable-http#standard-request-headers
+    policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+    """
+
+    def task_params(self, params: JsonObject, ttl: int | None) -> JsonObject:
+        """How does a client ask for a call to be a task that is kept for so many milliseconds?
+
+        Not at all; the server decides, or cannot do it.
+
+        policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+        """
+        return params
+
+    def read_task(self, result: JsonObject) -> JsonObject | None:
+        """How does a client see that a call has become a task?
+
+        By the type that the result states.
+
+        page: basic/index#resulttype
+        policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+        """
+        return contract.in_result(result)
+
+    def read_task_state(self, result: JsonObject) -> contract.TaskState:
+        """How does a client read how a task stands?
+
+        The result is the task, and beside it what has become of it.
+
+        policy: project: as the tasks extension has it (SEP-2663), which stands on no page of the revision.
+        """
+        return contract.read_detailed(result)
 
     # --- Tools ---
 

@@ -19,6 +19,7 @@ from mcp_anyrev.cli.probe import probe
 from mcp_anyrev.cli.prompt import prompt
 from mcp_anyrev.cli.read import read
 from mcp_anyrev.cli.serve import serve
+from mcp_anyrev.cli.skills import skills
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,7 +31,7 @@ def group(context: click.Context) -> None:
         context.color = False
 
 
-for command in (serve, explain, call, list_, read, prompt, listen, probe):
+for command in (serve, explain, call, list_, read, prompt, skills, listen, probe):
     group.add_command(command)
 
 

@@ -45,6 +45,13 @@ class Terminal:
         """Write a JSON value as data."""
         self.data(json.dumps(value, ensure_ascii=False, indent=None if in_one_line else 2))
 
+    def content(self, held: bytes) -> None:
+        """Write what a file holds, to the byte; on a terminal so that it cannot steer that."""
+        if self._out.isatty():
+            self.data(held.decode(errors="backslashreplace").removesuffix("\n"))
+        else:
+            self.bytes(held)
+
     def bytes(self, content: bytes) -> None:
         """Write bytes as data."""
         click.echo(content, file=self._out, nl=False)

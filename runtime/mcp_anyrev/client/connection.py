@@ -306,7 +306,8 @@ class Connection:
     def _message(
         self, adapter: Adapter, identifier: Json, method: str, params: JsonObject, on_progress: OnProgress | None
     ) -> JsonObject:
-        if method not in adapter.client_requests and method not in self.of_extensions:
+        known = method in adapter.client_requests or method in adapter.task_methods.values()
+        if not known and method not in self.of_extensions:
             raise NotOffered(f"{adapter.version} has no request {method!r}")
         if on_progress is not None or self._notices.wants_progress:
             params = {**params, "_meta": {**params.get("_meta", {}), _TOKEN: identifier}}

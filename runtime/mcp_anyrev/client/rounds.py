@@ -14,6 +14,7 @@ from mcp_contract import InvalidRequest, Json, JsonObject, Questions
 from pydantic import ValidationError
 
 from mcp_anyrev.client.errors import NotOffered, Unfinished, WrongAnswer
+from mcp_anyrev.client.tools import CALL
 
 if TYPE_CHECKING:
     from mcp_anyrev.client.connection import Connection
@@ -29,10 +30,12 @@ class Finished(NamedTuple):
     Attributes:
         result: its result, as it came.
         asked: has the server asked before?
+        task: the canonical task that it has become, if it has not been answered yet.
     """
 
     result: JsonObject
     asked: bool
+    task: JsonObject | None = None
 
 
 async def finished(
@@ -66,10 +69,13 @@ async def finished(
         result = await connection.request(method, sent, seconds, on_progress)
         asked = adapter.read_questions(result)
         if asked is None:
+            task = _task(connection, method, params, result)
+            if task is not None:
+                return Finished(result, asked=done > 0, task=task)
             _check_finished(connection, method, result)
             return Finished(result, asked=done > 0)
         if asked.questions:
-            answers |= await _answers(connection, method, asked)
+            answers |= await answers_to(connection, method, asked)
         else:  # it only wants to be called again, which is no reason to do so without pause
             await asyncio.sleep(pause)
             pause = min(max(2 * pause, _FIRST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
@@ -77,17 +83,19 @@ async def finished(
     raise Unfinished(f"{method}: the server has asked {rounds + 1} times and still does not answer")
 
 
-def _check_finished(connection: Connection, method: str, result: JsonObject) -> None:
-    try:
-        if connection.adapter.finished(result):
-            return
-    except InvalidRequest as error:
-        raise WrongAnswer(f"{method}: {error.message}") from None
-    raise WrongAnswer(f"{method}: the result is neither finished nor a question")
+async def answers_to(connection: Connection, method: str, asked: Questions) -> dict[str, Json]:
+    """What questions are answered with, in the words of the revision.
 
+    Args:
+        connection: the server.
+        method: the method of the request that asks.
+        asked: the questions.
 
-async def _answers(connection: Connection, method: str, asked: Questions) -> dict[str, Json]:
-    """What the questions of one round are answered with, in the words of the revision."""
+    Raises:
+        NotOffered: there is no callback for one.
+        WrongAnswer: one is none.
+        Exception: what a callback raised.
+    """
     adapter, answering = connection.adapter, connection.answering
     for key, question in asked.questions.items():
         wanted = question.get("method") if isinstance(question, dict) else None
@@ -104,3 +112,20 @@ async def _answers(connection: Connection, method: str, asked: Questions) -> dic
             raise WrongAnswer(f"{method}: the question {key!r} has another form than the protocol gives it") from error
         answers[key] = adapter.encode_answer(wanted, answer)
     return answers
+
+
+def _task(connection: Connection, method: str, params: JsonObject, result: JsonObject) -> JsonObject | None:
+    """The task that a call has become, if it may become one and has."""
+    adapter = connection.adapter
+    if method != CALL or adapter.task_asked(params, connection.declaration.capabilities) is None:
+        return None
+    return adapter.read_task(result)
+
+
+def _check_finished(connection: Connection, method: str, result: JsonObject) -> None:
+    try:
+        if connection.adapter.finished(result):
+            return
+    except InvalidRequest as error:
+        raise WrongAnswer(f"{method}: {error.message}") from None
+    raise WrongAnswer(f"{method}: the result is neither finished nor a question")

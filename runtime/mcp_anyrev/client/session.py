@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_contract import JsonObject, SessionUnknown, UnsupportedVersion
 from mcp_revisions import AdapterSet
@@ -20,7 +20,7 @@ from mcp_anyrev.client.errors import CannotConnect, ClientError, ErrorAnswer, Ht
 from mcp_anyrev.client.listening import SUBSCRIBE, UNSUBSCRIBE
 from mcp_anyrev.client.negotiation import Agreement, SpeaksHttpSse, agreed, described, with_handshake
 from mcp_anyrev.client.offers import missing_offer
-from mcp_anyrev.client.rounds import finished
+from mcp_anyrev.client.rounds import Finished, finished
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -88,6 +88,7 @@ class ClientSession:
         self._agreement: Agreement | None = None
         self._level: str | None = None
         self._opening = asyncio.Lock()
+        self._leaving: set[asyncio.Task[None]] = set()
         self._subscribed: dict[str, None] = {}
         self._transport = ""
 
@@ -135,6 +136,16 @@ class ClientSession:
         """May a request be sent, after what the server has said that it offers?"""
         return self._sends_all or missing_offer(self.agreement, method) is None
 
+    def leave(self, work: Coroutine[Any, Any, None]) -> None:
+        """Say something to the server that nobody waits for; it is said before the session ends."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+    async def left(self) -> None:
+        """Return once everything has been said that nobody waits for."""
+        await asyncio.gather(*self._leaving, return_exceptions=True)
+
     async def close(self) -> None:
         """End the session, in good order."""
         connection, self._connection, self._agreement = self._connection, None, None
@@ -150,7 +161,19 @@ class ClientSession:
         *,
         keeps: bool = False,
     ) -> JsonObject:
-        """The result of a request; see `finished`. Where the server has lost the session, that is opened anew, once.
+        """The result of a request; see `finish`."""
+        return (await self.finish(method, params, seconds, on_progress, keeps=keeps)).result
+
+    async def finish(
+        self,
+        method: str,
+        params: JsonObject,
+        seconds: float | None = None,
+        on_progress: OnProgress | None = None,
+        *,
+        keeps: bool = False,
+    ) -> Finished:
+        """What becomes of a request; see `finished`. Where the server has lost the session, that is opened anew, once.
 
         Args:
             method: the method of the request.
@@ -166,20 +189,20 @@ class ClientSession:
         kept = self._kept if keeps else None
         found = None if kept is None else kept.find(method, params)
         if found is not None:
-            return found
+            return Finished(found, asked=False)
         within = self._seconds if seconds is None else seconds
         try:
-            result, asked = await finished(self.connection, method, params, within, self._rounds, on_progress)
+            done = await finished(self.connection, method, params, within, self._rounds, on_progress)
         except (ErrorAnswer, HttpRefused) as error:
             if not _lost_session(agreement.adapter, error):
                 raise
             log.info("the server does not know the session any longer, so another one is opened: %s", error)
             await self._open_again(agreement)
-            result, asked = await finished(self.connection, method, params, within, self._rounds, on_progress)
-        if kept is not None and not asked:
-            kept.keep(method, params, result)
+            done = await finished(self.connection, method, params, within, self._rounds, on_progress)
+        if kept is not None and not done.asked:
+            kept.keep(method, params, done.result)
         self._note(method, params)
-        return result
+        return done
 
     async def _open(self) -> Agreement:
         first: Exception | None = None

@@ -80,6 +80,11 @@ class KnownTools:
         schema = self._mirrored.get(params["name"])
         return {} if schema is None else adapter.param_headers(params.get("arguments", {}), schema)
 
+    def needs_task(self, name: str) -> bool:
+        """Does a tool run as a task and not otherwise, as far as it is known?"""
+        tool = self._known.get(name)
+        return tool is not None and tool.execution is not None and tool.execution.task_support == "required"
+
     def check_callable(self, name: str) -> None:
         """See that the schemas of a tool can be used, as far as it is known.
 

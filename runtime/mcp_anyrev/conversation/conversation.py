@@ -18,7 +18,7 @@ from mcp_revisions.protocol import Adapter
 from pydantic_core import to_json
 
 from mcp_anyrev.conversation.at_once import Resumed
-from mcp_anyrev.conversation.outcomes import Failure, Outcome, Prepared, Response, Result
+from mcp_anyrev.conversation.outcomes import Failure, Later, Outcome, Prepared, Response, Result
 from mcp_anyrev.conversation.requests import GivenUp, Request
 from mcp_anyrev.messages import error_message, result_message
 from mcp_anyrev.principal import Principal, name_of, owner_of
@@ -317,6 +317,8 @@ class Conversation:
             return Response(result_message(request.identifier, outcome.json))
         elif isinstance(outcome, Failure):
             return refusal(self.adapter, {"id": request.identifier}, outcome.error)
+        elif isinstance(outcome, Later):
+            result = self.adapter.signed_result(self.adapter.task_created(outcome.task), request.signature)
         else:
             asking = self.adapter.questions_result(outcome.questions, outcome.state, outcome.params)
             result = self.adapter.signed_result(asking, request.signature)

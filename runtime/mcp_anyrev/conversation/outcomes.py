@@ -47,13 +47,23 @@ class Questions(NamedTuple):
     params: JsonObject
 
 
+class Later(NamedTuple):
+    """It has become a task, which can be asked for.
+
+    Attributes:
+        task: the task as a canonical `Task`.
+    """
+
+    task: JsonObject
+
+
 class Failure(NamedTuple):
     """It went wrong."""
 
     error: ProtocolError
 
 
-Outcome = Result | Prepared | Questions | Failure
+Outcome = Result | Prepared | Questions | Later | Failure
 
 
 class Response(NamedTuple):

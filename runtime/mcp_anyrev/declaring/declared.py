@@ -62,7 +62,12 @@ class Declared:
     def stands_alone(self) -> bool:
         """Is its function all there is to using it, with nothing around it, and no exchange to be made?"""
         around = [registry for registry in self.path if registry.hooks or registry.lifespan is not None]
-        return not around and not self.takes_exchange and not self.requires
+        return not around and not self.takes_exchange and not self.requires and not self.answers_later
+
+    @property
+    def answers_later(self) -> bool:
+        """May a request that uses it be answered later, as a task?"""
+        return False
 
     @property
     def completed_arguments(self) -> Sequence[str]:

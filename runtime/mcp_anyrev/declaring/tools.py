@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 from mcp_contract import JsonObject, MissingMembers, check_input_schema, header_parameters
 from mcp_revisions import VERSIONS
@@ -44,6 +44,10 @@ _HINTS = {
 _SWITCHES = (*_HINTS, "ask_in_arguments", "wrap_output", "asks", "once")
 
 
+TaskSupport = Literal["optional", "required"]
+"""May a call of a tool be answered later, as a task, or must it?"""
+
+
 class ToolOptions(TypedDict, total=False):
     """What `@registry.tool(…)` takes.
 
@@ -71,6 +75,9 @@ class ToolOptions(TypedDict, total=False):
             declare one is refused before anything runs.
         once: of several attempts to finish one call that has asked, let exactly one go on. A destructive tool that asks does so
             if not given.
+        task_support: `optional` where a call may be answered later, as a task, if the client knows tasks; `required` where a client that
+            could know them must. Without an exchange a call is a task from its beginning; with one, from `answer_later` on.
+            Where there are no tasks, a call is answered once its work is done.
     """
 
     name: str
@@ -92,6 +99,7 @@ class ToolOptions(TypedDict, total=False):
     asks: bool
     requires: Sequence[str]
     once: bool
+    task_support: TaskSupport
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,7 @@ class Tool(Named):
         wrap_output: is a result that is no object wrapped where only an object can be sent? None if that was not said of it.
         once: does only one of several attempts to finish a call go on?
         has_header_parameters: are arguments repeated in headers?
+        task_support: may a call be answered later, or must it, where a client can know tasks? None for never.
     """
 
     arguments: JsonValidator
@@ -119,11 +128,17 @@ class Tool(Named):
     wrap_output: bool | None
     once: bool
     has_header_parameters: bool
+    task_support: TaskSupport | None
 
     @property
     def name(self) -> str:
         """Its name."""
         return self.key
+
+    @property
+    def answers_later(self) -> bool:
+        """See `Declared.answers_later`."""
+        return self.task_support is not None
 
     @property
     def wraps_output(self) -> bool:
@@ -182,7 +197,9 @@ def declare_tool(
         raise RegistrationError(f"tool {name!r}: its schema cannot be used: {error}") from None
     except ValueError as error:
         raise RegistrationError(f"tool {name!r}: {error}") from None
-    schemas = {"inputSchema": signature.input_schema, "outputSchema": output_schema}
+    support = options.get("task_support")
+    execution = None if support is None else {"taskSupport": support}
+    schemas = {"inputSchema": signature.input_schema, "outputSchema": output_schema, "execution": execution}
     hints = given({wire: options.get(option) for option, wire in _HINTS.items()})
     return Tool(
         key=name,
@@ -203,6 +220,7 @@ def declare_tool(
         wrap_output=options.get("wrap_output"),
         once=options.get("once", asks and options.get("destructive", False)),
         has_header_parameters=bool(annotated),
+        task_support=options.get("task_support"),
     )
 
 
@@ -222,6 +240,11 @@ def _check_options(options: ToolOptions) -> None:
         if not isinstance(options.get(switch, True), bool):
             raise ValueError(f"the {'hint' if switch in _HINTS else 'option'} {switch} is true or false")
     check_schemas(options.get("schemas"))
+    support = options.get("task_support")
+    if support not in (None, *get_args(TaskSupport)):
+        raise ValueError(
+            f"task_support is one of {', '.join(map(repr, get_args(TaskSupport)))}, or not given, not {support!r}"
+        )
     revision = options.get("min_revision")
     if revision is not None and revision not in VERSIONS:
         raise ValueError(f"{revision!r} is no revision; known: {', '.join(VERSIONS)}")

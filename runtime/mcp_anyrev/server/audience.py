@@ -102,6 +102,11 @@ class Subscription:
             message = self.adapter.encode_notification(announcement.notification, told)
             self._send(message, f"{announcement.notification} {to_json(told).decode()}")
 
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification that no schema of a revision knows."""
+        message: JsonObject = {"jsonrpc": "2.0", "method": method, "params": params}
+        self._send(message, f"{method} {to_json(params).decode()}")
+
     def tell_all(self, announcements: Collection[Announcement], view: View) -> None:
         """Say that everything that is seen is another now."""
         for announcement in announcements:

@@ -6,6 +6,7 @@ anything of the application.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import weakref
@@ -25,6 +26,7 @@ from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
 from mcp_anyrev.conversation.requests import Request
 from mcp_anyrev.conversation.sessions import SESSION, Session, Sessions
 from mcp_anyrev.declaring.changes import Change
+from mcp_anyrev.declaring.kinds import TOOLS
 from mcp_anyrev.declaring.lifespans import Lifespans
 from mcp_anyrev.declaring.registry import Registry
 from mcp_anyrev.declaring.threads import Threads
@@ -38,6 +40,8 @@ from mcp_anyrev.server.quota import Quota
 from mcp_anyrev.server.rate import Rate
 from mcp_anyrev.server.shared import Shared
 from mcp_anyrev.server.subscriptions import Subscriptions
+from mcp_anyrev.server.tasks.requests import TaskRequests
+from mcp_anyrev.server.tasks.tasks import Tasks
 from mcp_anyrev.settings import Settings
 
 log = logging.getLogger("mcp_anyrev.server")
@@ -87,8 +91,10 @@ class Core:
         self._deprecations = Deprecations()
         self._attempts = Attempts(registry.name, settings, self.store, clock, self._deprecations)
         self._threads = Threads(limits.threads)
+        self._tasks = Tasks(settings, self.store, self.bus, clock)
+        self._task_requests = TaskRequests(self._tasks, settings.page_size, limits.subscriptions)
         self._subscriptions = Subscriptions(
-            self.audience, self.bus, self.offer, self.quota, limits, listen=settings.listen
+            self.audience, self.bus, self.offer, self.quota, limits, self._task_requests, listen=settings.listen
         )
         self.bus.hear(ENDED, self._heard_end)
         weakref.finalize(self.bus, registry.watch(_passing_on(weakref.ref(self.audience), registry, settings)))
@@ -130,7 +136,7 @@ class Core:
         seconds = self.settings.shutdown_seconds
         end = time.monotonic() + seconds + _LAST_SECONDS
         await self.audience.close()
-        await self.in_flight.wind_up(seconds)
+        await asyncio.gather(self.in_flight.wind_up(seconds), self._tasks.wind_up(seconds))
         self.running = False
         try:
             await self.bus.stop()
@@ -159,7 +165,7 @@ class Core:
         adapter, session = conversation.adapter, conversation.session
         offer = self.offer(adapter)
         for name in adapter.ignored_params:
-            if name in request.params:
+            if name in request.params and not (offer.answers_later and offer.uses.get(method) is TOOLS):
                 request.params = without(request.params, name)
                 request.message = {**request.message, "params": request.params}
         answer = offer.methods.get(method)
@@ -169,7 +175,7 @@ class Core:
                 raise MethodNotFound(f"this server has no method {method!r}")
         else:
             adapter.check_request(request.message)
-        if self._rate is not None and method in offer.uses:
+        if self._rate is not None and (method in offer.uses or method in adapter.task_methods.values()):
             self._rate.count(conversation.owner)
         request.signature = offer.server
         if session is None:
@@ -214,13 +220,16 @@ class Core:
 
     def _methods_of(self, offer: Offer) -> Mapping[str, Method]:
         """What answers requests, by their methods. Hooks stand around all but a ping and the handshake."""
-        declared = Methods(self.registry, offer, self._attempts, self._lifespans, self._threads)
+        declared = Methods(self.registry, offer, self._attempts, self._lifespans, self._threads, self._tasks)
         others = {**self._subscriptions.methods, **dict.fromkeys(offer.subscribing, self._subscriptions.change)}
+        tasks = self._task_requests.methods(offer.adapter) if offer.answers_later else {}
         if self.registry.hooks:
+            tasks = {name: partial(declared.surrounded, answer) for name, answer in tasks.items()}
             others = {name: partial(declared.surrounded, answer) for name, answer in others.items()}
         own = {**others, _PING: self._ping, offer.adapter.description_method: self._describe}
         return {
             **{name: answer for name, answer in own.items() if name in offer.adapter.client_requests},
+            **tasks,
             **dict.fromkeys(offer.listings, declared.list),
             **dict.fromkeys(offer.uses, declared.use),
         }

@@ -106,6 +106,16 @@ class RequestExchange(Exchange):
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """See `Exchange.progress`."""
         await self._reports.progress(progress, total, message)
+        if message is not None and self._asker.task is not None and self._asker.task.identifier is not None:
+            await self._asker.task.tell(message)
+
+    async def answer_later(self) -> bool:
+        """See `Exchange.answer_later`."""
+        task = self._asker.task
+        if task is None:
+            return False
+        await task.begin()
+        return True
 
     async def log(self, level: str, data: Any, logger: str | None = None) -> None:
         """See `Exchange.log`."""

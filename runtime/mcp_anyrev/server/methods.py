@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mcp_contract import InvalidParams, JsonObject, ProtocolError, check_result
+from mcp_contract import InvalidParams, JsonObject, MethodNotFound, ProtocolError, check_result
 
 from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
 from mcp_anyrev.declaring.around import Invocation, surrounded
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from mcp_anyrev.exchange import Exchange
     from mcp_anyrev.server.asking.attempts import Attempts
     from mcp_anyrev.server.offers import Offer, View
+    from mcp_anyrev.server.tasks.running import RunningTask
+    from mcp_anyrev.server.tasks.tasks import Tasks
 
 Method = Callable[["Request"], Coroutine[Any, Any, Outcome]]
 """Answers the requests of one method; what it raises is an error, which is its answer."""
@@ -45,6 +47,7 @@ class Methods:
         attempts: runs what may ask.
         lifespans: the values of the lifespans.
         threads: where what is not async runs.
+        tasks: the calls that are answered later.
     """
 
     def __init__(
@@ -54,12 +57,14 @@ class Methods:
         attempts: Attempts,
         lifespans: Lifespans,
         threads: Threads,
+        tasks: Tasks,
     ) -> None:
         self._registry = registry
         self._offer = offer
         self._attempts = attempts
         self._lifespans = lifespans
         self._threads = threads
+        self._tasks = tasks
 
     async def list(self, request: Request) -> Outcome:
         """Answer a request for a list."""
@@ -87,6 +92,10 @@ class Methods:
         use.size, offered = conversation.size, use.offered
         if offered is None:
             return await self._run(request, use)
+        if self._offer.answers_later and not offered.part.answers_later:
+            asked = adapter.task_asked(params, request.client.capabilities)
+            if asked is not None and asked.at_once:
+                raise MethodNotFound(f"{use.label} does not run as a task")
         if offered.header_schema is not None and conversation.headers is not None:
             adapter.check_param_headers(conversation.headers, params.get("arguments", {}), offered.header_schema)
         try:
@@ -135,13 +144,20 @@ class Methods:
                 result = use.answer_to(UnusableResult(str(error)))
             return filled(conversation.adapter, request.method, result)
 
-        if part is not None and part.takes_exchange:
+        async def attempt(task: RunningTask | None) -> Outcome:
+            if part is None or not part.takes_exchange:
+                return Result(await run(request.params, None), use.answer_to)
             try:
-                outcome = await self._attempts.run(request, use.target or "", run, asks=part.asks, once=use.once)
+                outcome = await self._attempts.run(
+                    request, use.target or "", run, asks=part.asks, once=use.once, task=task
+                )
             except ToolError as error:  # it could not be taken up again
                 return Result(use.answer_to(error))
             return Result(outcome.value, use.answer_to) if isinstance(outcome, Result) else outcome
-        return Result(await run(request.params, None), use.answer_to)
+
+        if part is not None and part.answers_later:
+            return await self._tasks.answer(request, part, attempt)
+        return await attempt(None)
 
 
 def _check_required(request: Request, paths: Sequence[tuple[str, ...]]) -> None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from cachetools import LRUCache
-from mcp_contract import JsonObject
+from mcp_contract import TASKS_EXTENSION, JsonObject
 from pydantic_core import to_json
 
 from mcp_anyrev.declaring.kinds import RESOURCES, TOOLS, Announcement, Kind, Listing, Offered, Withheld
@@ -54,6 +54,7 @@ class Offer:
         uses: the kinds whose things a method uses, by the method.
         announcements: the changes that clients can be told of, each with its kind.
         subscribing: the change of one thing of which a session can have itself told by a method, by the method.
+        answers_later: may anything of it be answered later, as a task?
         capabilities: what the server declares, in canonical form.
         server: who the server is, as the revision has it.
         description: the finished result of a request that asks for a description of the server, as JSON.
@@ -89,7 +90,12 @@ class Offer:
             self._add(kind, registry.parts(kind), {} if earlier is None else earlier.offered.get(kind, {}))
             if kind.is_native(adapter):
                 self._add_methods(kind, told)
+        self.answers_later = any(
+            one.part.answers_later for offered in self.offered.values() for one in offered.values()
+        )
         self.capabilities = _capabilities(registry, kinds, told)
+        if self.answers_later:
+            self.capabilities = _with_tasks(self.capabilities)
         described = adapter.description_result(registry.server, self.capabilities, registry.instructions, served)
         self.description = to_json(adapter.encode_result(adapter.description_method, described, self.server))
         self.everything = View(self, self.offered, self.withheld)
@@ -270,3 +276,9 @@ def _capabilities(registry: Registry, kinds: Collection[Kind], told: Collection[
     if any(part.takes_exchange for kind in kinds for part in registry.parts(kind).values()):
         capabilities["logging"] = {}
     return capabilities
+
+
+def _with_tasks(capabilities: JsonObject) -> JsonObject:
+    """What a server declares that answers some calls later, in canonical form, for all revisions."""
+    tasks: JsonObject = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
+    return {**capabilities, "tasks": tasks, "extensions": {**capabilities.get("extensions", {}), TASKS_EXTENSION: {}}}

@@ -20,6 +20,7 @@ from mcp_contract import (
     ResourceNotFound,
     TooLarge,
 )
+from mcp_contract.tasks import LISTENED_TO
 
 from mcp_anyrev.conversation.conversation import CANCELLED
 from mcp_anyrev.conversation.outcomes import Outcome, Result
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.server.methods import Method
     from mcp_anyrev.server.offers import Offer
     from mcp_anyrev.server.quota import Quota
+    from mcp_anyrev.server.tasks.requests import TaskRequests
     from mcp_anyrev.settings import Limits
 
 log = logging.getLogger("mcp_anyrev.server")
@@ -53,6 +55,7 @@ class Subscriptions:
         offer: what a revision gets of the registry as it is now.
         quota: how many streams a principal holds.
         limits: what one client may use up.
+        tasks: tells of tasks.
         listen: may clients hold streams open to be told of changes?
     """
 
@@ -63,6 +66,7 @@ class Subscriptions:
         offer: Callable[[Adapter], Offer],
         quota: Quota,
         limits: Limits,
+        tasks: TaskRequests,
         *,
         listen: bool,
     ) -> None:
@@ -71,6 +75,7 @@ class Subscriptions:
         self._offer = offer
         self._limits = limits
         self._quota = quota
+        self._tasks = tasks
         methods: dict[str, Method] = {"logging/setLevel": self._set_log_level}
         if listen:
             methods["subscriptions/listen"] = self._listen
@@ -81,6 +86,7 @@ class Subscriptions:
         adapter = request.conversation.adapter
         offer = self._offer(adapter)
         honoured = self._honoured(offer, request)
+        tasks = await self._tasks.listened_to(request) if offer.answers_later else []
         lists = {one.change for _, one in offer.announcements if one.wanted in honoured and not one.of_one}
         uris = {uri for _, one in offer.announcements if one.of_one for uri in honoured.get(one.wanted, ())}
         ended = asyncio.get_running_loop().create_future()
@@ -96,9 +102,14 @@ class Subscriptions:
             await self._bus.ready()
             # What an extension wants to be told, no schema knows, so no adapter lets it through.
             by_extensions = {one.wanted for kind, one in offer.announcements if kind.extension is not None}
-            subscription.acknowledge(honoured, by_extensions & honoured.keys())
+            by_extensions &= honoured.keys()
+            if tasks:
+                honoured[LISTENED_TO] = tasks
+                by_extensions.add(LISTENED_TO)
+            subscription.acknowledge(honoured, by_extensions)
             if honoured and not self._audience.ending:
                 self._audience.subscribe(subscription)
+                telling = [asyncio.create_task(self._tasks.tell(request, one, subscription.notify)) for one in tasks]
                 outbox.watch(lost)
                 principal = request.conversation.principal
                 try:
@@ -107,6 +118,8 @@ class Subscriptions:
                 except TimeoutError:
                     log.info("a stream of %s was ended, since what it was opened with has expired", principal)
                 finally:
+                    for told in telling:
+                        told.cancel()
                     outbox.unwatch(lost)
                     self._audience.unsubscribe(subscription)
         if request.conversation.cancels_listening:

@@ -7,12 +7,13 @@ Specification: server/tools, server/resources, server/prompts, server/utilities,
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from mcp_contract import JsonObject
+from mcp_contract import TASKS_EXTENSION, JsonObject, MethodNotFound
 from mcp_revisions import AdapterSet
 
 from mcp_anyrev.client.answering import Answering, OnAsk, OnRoots, OnSample
@@ -24,6 +25,7 @@ from mcp_anyrev.client.lists import listed, readable
 from mcp_anyrev.client.notices import Notices, OnLog, OnNotification, OnProgress
 from mcp_anyrev.client.reading import read
 from mcp_anyrev.client.session import SET_LEVEL, ClientSession, Verdict
+from mcp_anyrev.client.tasks import ClientTask
 from mcp_anyrev.client.tools import CALL, LIST, STALE, KnownTools
 from mcp_anyrev.client.wire import OnWire, Tapped
 from mcp_anyrev.serving.reaching import Target, ways_to
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         Resource,
         ResourceTemplate,
         ServerCapabilities,
+        Task,
         Tool,
     )
     from mcp_revisions.protocol import Adapter
@@ -111,7 +114,7 @@ class Client:
         **options: Any,
     ) -> None:
         limits = limits or Limits()
-        declared = {**({"extensions": dict(extensions)} if extensions else {}), **(capabilities or {})}
+        declared = {"extensions": {TASKS_EXTENSION: {}, **(extensions or {})}, **(capabilities or {})}
         self._answering = Answering(on_ask, on_sample, on_roots, declared)
         self._notices = Notices(on_log, on_progress, on_notification)
         self._limits = limits
@@ -156,6 +159,7 @@ class Client:
 
     async def close(self) -> None:
         """End the session and the connection, in good order."""
+        await self._session.left()
         await self._session.close()
         await self._notices.close()
 
@@ -236,12 +240,13 @@ class Client:
         on_progress: OnProgress | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> CallToolResult:
-        """Call a tool, and answer what it asks.
+        """Call a tool, answer what it asks, and wait for what it gives, also where the server answers later.
 
         Args:
             name: the tool.
             arguments: its arguments, as JSON.
-            timeout_seconds: for how long nothing may come; None for what holds for all calls.
+            timeout_seconds: for how long nothing may come before the server has answered, if only that it answers later; None for what
+                holds for all calls.
             on_progress: takes its progress.
             meta: `_meta` of the request.
 
@@ -255,21 +260,68 @@ class Client:
 
         Specification: server/tools#calling-tools
         """
-        from mcp_anyrev.client.results import CallToolResult
-
-        await self._session.open()
-        self._known_tools.check_callable(name)
-        params: JsonObject = _with_meta({"name": name, "arguments": dict(arguments or {})}, meta)
+        task = await self._begun(name, arguments, timeout_seconds, on_progress, meta)
         try:
-            given = await self._session.request(CALL, params, timeout_seconds, on_progress)
-        except ErrorAnswer as error:
-            if error.kind != STALE or not self._known_tools.mirrors:
-                raise
-            await self.list_tools()  # it has changed since, or was never listed
-            given = await self._session.request(CALL, params, timeout_seconds, on_progress)
-        result = read(CallToolResult, given, f"the result of the tool {name!r}")
-        self._known_tools.check_result(name, result)
-        return result
+            return await task.result()
+        except asyncio.CancelledError:
+            self._session.leave(task.leave())
+            raise
+
+    async def start_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        keep_seconds: float | None = None,
+        timeout_seconds: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> ClientTask:
+        """Call a tool without waiting for what it gives, where the server answers later.
+
+        Args:
+            name: the tool.
+            arguments: its arguments, as JSON.
+            keep_seconds: for how long the server is to keep the task, where the revision lets a client say so.
+            timeout_seconds: see `call_tool`.
+            on_progress: takes its progress.
+            meta: `_meta` of the request.
+
+        Returns:
+            The task; where the server has answered at once, its result is there already.
+
+        Raises:
+            NotOffered, ClientError: see `call_tool`.
+
+        Specification: basic/utilities/tasks#creating-tasks
+        """
+        return await self._begun(name, arguments, timeout_seconds, on_progress, meta, keep_seconds, as_task=True)
+
+    def task(self, identifier: str) -> ClientTask:
+        """A task that was begun before, here or in another process.
+
+        Args:
+            identifier: its id.
+
+        Specification: basic/utilities/tasks#getting-tasks
+        """
+        return ClientTask(self._session, identifier)
+
+    async def list_tasks(self) -> list[Task]:
+        """The tasks that the server has of this client, where the revision has such a list.
+
+        Raises:
+            NotOffered: it has none.
+
+        Specification: basic/utilities/tasks#listing-tasks
+        """
+        from mcp_revisions.canonical import Task
+
+        adapter = (await self._session.open()).adapter
+        method = adapter.task_methods.get("list")
+        if method is None:
+            raise NotOffered(f"{adapter.version} has no list of tasks")
+        return readable(Task, await self._listed(method, "tasks"), method)
 
     # --- Resources ---
 
@@ -447,6 +499,40 @@ class Client:
             params: its params in canonical form.
         """
         return await self._session.request(method, dict(params or {}))
+
+    async def _begun(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        seconds: float | None,
+        on_progress: OnProgress | None,
+        meta: Mapping[str, Any] | None,
+        keep_seconds: float | None = None,
+        *,
+        as_task: bool = False,
+    ) -> ClientTask:
+        """A call that has been sent, and has its result or has become a task."""
+        adapter = (await self._session.open()).adapter
+        tools = self._known_tools
+        tools.check_callable(name)
+        params: JsonObject = _with_meta({"name": name, "arguments": dict(arguments or {})}, meta)
+        if as_task or tools.needs_task(name):
+            params = adapter.task_params(params, None if keep_seconds is None else round(keep_seconds * 1000))
+        try:
+            done = await self._session.finish(CALL, params, seconds, on_progress)
+        except ErrorAnswer as error:
+            stale = error.kind == STALE and tools.mirrors
+            asking = adapter.task_params(params, None)
+            if not stale and (error.kind != MethodNotFound.kind or asking == params):
+                raise
+            await self.list_tools()  # it has changed since, or was never listed
+            if not stale and not tools.needs_task(name):
+                raise
+            params = params if stale else asking
+            done = await self._session.finish(CALL, params, seconds, on_progress)
+        if done.task is None:
+            return ClientTask(self._session, None, self._known_tools, name, done.result)
+        return ClientTask(self._session, done.task.get("taskId"), self._known_tools, name)
 
     @property
     def _known_tools(self) -> KnownTools:

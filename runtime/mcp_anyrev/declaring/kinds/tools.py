@@ -47,6 +47,8 @@ class OfferedTool(Offered):
 UNREADABLE = "input_schema"
 """The question of the inventory that withholds a tool whose input schema clients could not read."""
 
+_AT_ONCE = "a call is answered once its work is done, and not as a task"
+
 _LARGE = 32 * 1024
 """From so many bytes on arguments are read in a thread: some types are made, and checked, one value at a time by code in Python."""
 
@@ -155,6 +157,9 @@ class Tools(Kind):
         schemas = offered.schemas if isinstance(offered, OfferedTool) else None
         for loss in _sent(stripped.schema, adapter, schemas).losses:
             yield Changed(_said(loss), loss.why, "input_schema")
+        if tool.answers_later and "execution" not in sent:
+            what = "a call is a task of a client that declared tasks" if adapter.task_methods else _AT_ONCE
+            yield Changed(what, None, "task_asked", "execution")
         declared = tool.description.get("outputSchema")
         if declared is None or sent.get("outputSchema") == declared:
             return

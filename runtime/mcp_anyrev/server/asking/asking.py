@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.server.asking.pushing import Pusher
     from mcp_anyrev.server.deprecations import Deprecations
+    from mcp_anyrev.server.tasks.running import RunningTask
 
 Questions = Mapping[str, Question[Any]]
 
@@ -40,6 +41,7 @@ class Asker:
         given: the answers that came with this attempt, by key, not yet judged.
         pusher: asks on the stream of the call.
         deprecations: tells what is used that is deprecated.
+        task: the task that the call may become; None where it cannot.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Asker:
         given: Mapping[str, Json],
         pusher: Pusher,
         deprecations: Deprecations,
+        task: RunningTask | None = None,
     ) -> None:
         self._adapter = request.conversation.adapter
         self._capabilities = request.client.capabilities
@@ -61,6 +64,7 @@ class Asker:
         self._waiting: set[asyncio.Future[Any]] = set()
         self.unfinished = unfinished
         self.deprecations = deprecations
+        self.task = task
 
     @property
     def answered(self) -> bool:
@@ -136,7 +140,12 @@ class Asker:
 
     async def _push(self, questions: Questions, seconds: float | None) -> dict[str, Answer[Any]]:
         self._pushed += questions.values()
-        answering = asyncio.gather(*(self._pusher.ask(question, seconds) for question in questions.values()))
+        if self._is_task:
+            assert self.task is not None
+            asking = [self.task.ask(key, question, seconds) for key, question in questions.items()]
+        else:
+            asking = [self._pusher.ask(question, seconds) for question in questions.values()]
+        answering = asyncio.gather(*asking)
         self._waiting.add(answering)
         try:
             answers = dict(zip(questions, await answering, strict=True))
@@ -147,7 +156,14 @@ class Asker:
                 self.unfinished.answered[key] = (questions[key].digest, questions[key].kept(answer))
         return answers
 
+    @property
+    def _is_task(self) -> bool:
+        """Is the call a task by now, whose questions wait with it?"""
+        return self.task is not None and self.task.identifier is not None
+
     def _way(self, question: Question[Any]) -> Way | None:
+        if self._is_task:
+            return Way.PUSHED
         return way_of(self._adapter, self._method, question.method)
 
 

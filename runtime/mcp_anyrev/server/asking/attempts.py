@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.exchange import Exchange
     from mcp_anyrev.server.deprecations import Deprecations
+    from mcp_anyrev.server.tasks.running import RunningTask
     from mcp_anyrev.settings import Settings
     from mcp_anyrev.storage.protocols import SessionStore
 
@@ -65,7 +66,16 @@ class Attempts:
         self._clock = clock
         self._deprecations = deprecations
 
-    async def run(self, request: Request, target: str, work: Work, *, asks: bool, once: bool = False) -> Outcome:
+    async def run(
+        self,
+        request: Request,
+        target: str,
+        work: Work,
+        *,
+        asks: bool,
+        once: bool = False,
+        task: RunningTask | None = None,
+    ) -> Outcome:
         """Run one attempt.
 
         Args:
@@ -74,6 +84,7 @@ class Attempts:
             work: from the params without anything that belongs to asking to a result in canonical form.
             asks: may the work ask?
             once: may what an attempt left be taken up only once?
+            task: the task that the call may become; None where it cannot.
 
         Returns:
             The finished result, or questions.
@@ -98,12 +109,13 @@ class Attempts:
                 unfinished = await keeper.load(state, purpose, once)
         pauses = _pauses(self._settings.ask_timeout_seconds)
         while True:
-            asker = Asker(request, unfinished, given, pusher, self._deprecations)
+            asker = Asker(request, unfinished, given, pusher, self._deprecations, task)
             try:
                 return Result(await work(own, RequestExchange(asker, request, asks=asks)))
             except Suspended:
                 questions = asker.outcome()
-            if ends and (questions or way is Way.RESULT):
+            is_task = task is not None and task.identifier is not None
+            if ends and not is_task and (questions or way is Way.RESULT):
                 break
             await asyncio.sleep(next(pauses))
         return Questions(questions, await keeper.save(unfinished, purpose, once, conversation.owner), own)

@@ -1,0 +1,1 @@
+"""Tasks: calls that are answered later, from the moment they are until somebody has their result."""
