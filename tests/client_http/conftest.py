@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import pathlib
-import sys
 from typing import Any
 
 import pytest
+from bounds import bounded
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "server"))
-
-from bounds import bounded
 
 ADAPTERS = AdapterSet.default()
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import pathlib
-import sys
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "server"))
 
 
 @pytest.hookimpl(tryfirst=True)

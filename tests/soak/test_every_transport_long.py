@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pathlib
 import random
-import sys
 import time
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from pydantic_core import to_json
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "client"))
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "client_http"))
-
 from descriptions import ADAPTERS
 from features import FEATURES, Told, expected
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from mcp_anyrev import ClientError
+from pydantic_core import to_json
 from scripted import Scripted
 from test_any_answer import ANSWER
 from test_any_answer import call as call_over_http
