@@ -214,7 +214,7 @@ async def test_every_method_of_another_revision_is_an_unknown_one(adapter: Adapt
         for method in sorted({*ALL, "no/such"} - set(adapter.client_requests)):
             if method == "initialize":
                 continue  # it opens the conversation of another revision
-            request = client.request(method, {"uri": "mem://a"})
+            request = client.request(method, {"uri": "mem://a", "taskId": "none"})
             reply = await client.post(request)
             assert reply.status == adapter.error_statuses["method_not_found"], method
             assert reply.error["code"] == adapter.error_codes["method_not_found"]
