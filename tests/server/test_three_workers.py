@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from event_streams import EventStream, listening, posting
+from mcp_anyrev.storage.keys import new_name
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient
@@ -70,7 +71,7 @@ async def resumes(client: RawClient) -> None:
 async def hears(client: RawClient) -> None:
     """Whatever changes on any worker is told, once."""
     adapter = client.adapter
-    uri = f"mem://n/{adapter.version}"  # the others are told of theirs at the same time
+    uri = f"mem://n/{new_name()}"  # others are told of theirs at the same time
     wanted = {"notifications": {"toolsListChanged": True, "resourceSubscriptions": [uri]}}
     if not adapter.listens:
         assert (await client.call("resources/subscribe", {"uri": uri})).status == 200

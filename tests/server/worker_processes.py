@@ -68,9 +68,11 @@ class Workers:
                 self.urls.append(url)
 
     async def kill(self, url: str, how: signal.Signals = signal.SIGKILL) -> None:
-        """End one; by default as `kill -9` does."""
+        """End one; by default as `kill -9` does. Otherwise the balancer knows of it before."""
         self.urls.remove(url)
         process = self._processes.pop(url)
+        if how is not signal.SIGKILL:
+            await asyncio.sleep(0.1)  # until what has been given to it has arrived
         process.send_signal(how)
         await process.wait()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -209,6 +211,24 @@ def test_a_file_that_somebody_has_removed_is_made_anew_and_whoever_reads_is_told
             await one.hub.publish(topic, b"1")
             found = await other.hub.read(topic, start, 5)
             assert found is not None and found.missed and len(found.messages) == 1
+
+    asyncio.run(test())
+
+
+def test_whoever_comes_and_goes_takes_nothing_from_those_who_stay(url: str) -> None:
+    """Locks on a file are those of a process, and closing it anywhere in that lets go of them: then others take the WAL away."""
+    path = url.removeprefix("sqlite://")
+    wal = Path(f"{path}-wal")
+    look = f"import sqlite3; made = sqlite3.connect({path!r}); made.execute('SELECT * FROM sqlite_master').fetchall()"
+
+    async def test() -> None:
+        at = key("value", new_name())
+        async with worker(url, "x") as stays, worker(url, "y") as comes:
+            await stays.store.put_if(at, None, b"1", 60, owner="a")
+            await comes.store.delete(at)
+            await asyncio.to_thread(subprocess.run, [sys.executable, "-c", f"{look}; made.close()"], check=True)
+            assert wal.exists()
+            assert await stays.store.get(at) is not None
 
     asyncio.run(test())
 

@@ -43,6 +43,9 @@ READING, LEFT, RELEASE, WRITING = "reading", "left", "release", "writing"
 """What workers say to each other of a topic: who reads it and how far, that they do no longer, that its reader is to go, and that a
 reply is being written on it."""
 
+_FIRST_PAUSE_SECONDS = 0.1
+_LONGEST_PAUSE_SECONDS = 5.0
+
 _OF_SESSION, _OF_REPLY = "s", "r"
 """What the name of a stream begins with, by what it is."""
 
@@ -234,8 +237,16 @@ class Stream:
         """Have the hub forget the stream, so that whoever reads it sees its end."""
         if writing is not None:
             writing.cancel()
-        with contextlib.suppress(Unavailable):
-            await self._hub.close(self.topic)
+        loop, pause = asyncio.get_running_loop(), _FIRST_PAUSE_SECONDS
+        end = loop.time() + self._patience
+        while True:
+            try:
+                return await self._hub.close(self.topic)
+            except Unavailable:  # whoever reads it waits for ever, should the hub come back and nobody tell it
+                if loop.time() > end:
+                    return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
     async def _write(self) -> None:
         try:

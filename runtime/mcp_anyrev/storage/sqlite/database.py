@@ -8,6 +8,7 @@ has happened. What finds the file locked tries again for a while; while nothing 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import queue
@@ -51,6 +52,7 @@ _SETTINGS = (
     "PRAGMA trusted_schema = OFF",
 )
 _READING, _WRITING = "BEGIN", "BEGIN IMMEDIATE"
+_creating = threading.Lock()
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _KEEPS_CONNECTION = {*_BUSY, sqlite3.SQLITE_FULL}
 
@@ -82,6 +84,15 @@ class Transaction:
     def row(self, statement: str, *values: object) -> Any:
         """The first row that a statement gives; None where there is none."""
         return self.run(statement, *values).fetchone()
+
+
+def _create(path: Path) -> None:
+    """Have a file be there that nobody else may read.
+
+    One that is there is not opened: closing it again would let go of the locks that other connections of this process hold on it.
+    """
+    with _creating, contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 class Database:
@@ -230,7 +241,7 @@ class Database:
         """
         if self._connection is None:
             check_file_system(self._path)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))  # others may not read it
+            _create(self._path)
             found = os.stat(self._path)
             connection = sqlite3.connect(self._path, timeout=0, isolation_level=None)
             try:
