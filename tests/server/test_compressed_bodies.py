@@ -101,12 +101,22 @@ async def test_what_a_body_holds_is_bounded_and_not_what_it_is_sent_as(
             assert fits or reply.status == adapter.error_statuses["too_large"]
 
 
-async def test_an_application_that_has_undone_the_coding_already_is_read_alike(adapter: Adapter) -> None:
+@pytest.mark.parametrize("options", [{}, {"auto_decompress": False}], ids=["undone", "left"])
+async def test_an_application_that_has_undone_the_coding_already_is_read_alike(
+    adapter: Adapter, options: dict[str, Any]
+) -> None:
     """That is what aiohttp does in applications, unless their runner is told not to."""
     server, application = Server(registry()), web.Application()
     application.add_routes(server.routes("/mcp"))
-    async with server, on_aiohttp(application) as root, RawClient(f"{root}/mcp", adapter) as client:
-        for coding, compress in (("gzip", gzip.compress), ("deflate", zlib.compress)):
-            message, body = call(client, "x" * 100_000)
-            reply = await client.post(compress(body), like=message, change={"Content-Encoding": coding})
-            assert reply.text == "100000"
+    async with server, on_aiohttp(application, **options) as root, RawClient(f"{root}/mcp", adapter) as client:
+        for coding, compress in (("gzip", gzip.compress), ("deflate", zlib.compress), ("deflate", raw_deflate)):
+            for space in (b"", b" \r\n\t"):
+                message, body = call(client, "x" * 100_000)
+                reply = await client.post(compress(space + body), like=message, change={"Content-Encoding": coding})
+                assert reply.text == "100000"
+            if options:  # otherwise it is aiohttp that complains, in its own words
+                reply = await client.post(compress(body)[:20], like=message, change={"Content-Encoding": coding})
+                assert reply.status == 400
+        for coding in ["compress", "gzip, gzip", *(["br", "zstd"] if options else [])]:
+            reply = await client.post(body, like=message, change={"Content-Encoding": coding})
+            assert reply.status == adapter.error_statuses["unknown_coding"], coding

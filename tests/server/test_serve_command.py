@@ -141,6 +141,14 @@ def test_what_cannot_be_imported_is_named_with_the_line_that_is_to_blame(
     assert "".join(words.split()) in said and str(tmp_path) in said
 
 
+def test_a_file_finds_the_modules_beside_it(run: Run, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    (tmp_path / "beside_it.py").write_text("raise LookupError('found')\n")
+    (tmp_path / "whole.py").write_text("import beside_it\n")
+    ran = run("serve", f"{tmp_path}/whole.py:registry")
+    assert "beside_it.py:1: LookupError: found" in " ".join(ran.stderr.split()).replace("│", "")
+
+
 def test_only_a_port_that_cannot_be_had_is_blamed_on_the_port(run: Run, tmp_path: pathlib.Path) -> None:
     declared = tmp_path / "failing.py"
     declared.write_text(

@@ -53,6 +53,9 @@ def _from_file(where: str) -> ModuleType:
     specification = importlib.util.spec_from_file_location(path.stem, path)
     if specification is None or specification.loader is None:
         raise TargetFault(f"{where} cannot be imported")
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # where it looks for modules beside it, as one that is run as a script does
     module = importlib.util.module_from_spec(specification)
     sys.modules[path.stem] = module
     try:

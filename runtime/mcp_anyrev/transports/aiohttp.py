@@ -20,6 +20,10 @@ from mcp_anyrev.transports.answers import PIECE_BYTES, Answers
 from mcp_anyrev.transports.bodies import Bodies, coding_of, wrongly_coded
 from mcp_anyrev.transports.departures import Departures
 
+_MESSAGES = (b"{", b"[")
+"""How whatever holds messages begins; a body that does is not compressed, or not any longer."""
+
+_LOOK_BYTES = 64
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 Handle = Callable[[HttpRequest], Awaitable[HttpResponse | None]]
 
@@ -53,7 +57,7 @@ class Request:
         answers: those that are going out, of the server.
         departures: notices that clients have gone.
         path: the path within the application for which it came; None for a server that does nothing else, and leaves compressed bodies
-            as they are.
+            as they are. An application has them undone already, unless it was made with `auto_decompress` off.
     """
 
     __slots__ = ("_answers", "_bodies", "_decodes", "_departures", "_request", "fault", "head", "more", "response")
@@ -102,7 +106,8 @@ class Request:
         await _ask_for_body(request)
         try:
             body = await self._bodies.arrived(request.content.iter_any(), self.head.peer)
-            return self._bodies.decoded(body, coding if self._decodes else None)
+            opened = not self._decodes and body[:_LOOK_BYTES].lstrip().startswith(_MESSAGES)
+            return self._bodies.decoded(body, None if opened else coding)
         except (ContentEncodingError, web.RequestPayloadError):
             raise wrongly_coded() from None
 
