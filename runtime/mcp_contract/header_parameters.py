@@ -65,9 +65,8 @@ def header_parameters(schema: JsonObject) -> tuple[HeaderParameter, ...]:
             raise InvalidAnnotation(f"{pointer}: {ANNOTATION} {name!r} is given twice; upper and lower case are one")
         kind = _primitive(annotated.get("type"))
         if kind is None:
-            raise InvalidAnnotation(
-                f"{pointer}: {ANNOTATION} on type {annotated.get('type')!r}; allowed: {', '.join(_TYPES)}"
-            )
+            declared = f"type {annotated['type']!r}" if "type" in annotated else "a schema without a type of its own"
+            raise InvalidAnnotation(f"{pointer}: {ANNOTATION} on {declared}; allowed: {', '.join(_TYPES)}")
         names.add(name.lower())
         found.append(HeaderParameter(path, name, kind))
     return tuple(found)

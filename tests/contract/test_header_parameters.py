@@ -40,7 +40,7 @@ def test_annotations_are_found_where_properties_lead() -> None:
         (tool(a={"type": "string", "x-mcp-header": 3}), "x-mcp-header is 3"),
         (tool(a={"type": "number", "x-mcp-header": "A"}), "on type 'number'"),
         (tool(a={"type": "object", "x-mcp-header": "A"}), "on type 'object'"),
-        (tool(a={"x-mcp-header": "A"}), "on type None"),
+        (tool(a={"x-mcp-header": "A"}), "on a schema without a type of its own"),
         (tool(a=REGION, b={"type": "string", "x-mcp-header": "REGION"}), "'REGION' is given twice"),
         (tool(a={"type": "array", "items": REGION}), "only where properties alone lead"),
         (tool(a={"anyOf": [REGION]}), "only where properties alone lead"),

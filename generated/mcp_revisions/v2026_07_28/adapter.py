@@ -746,6 +746,8 @@ class Adapter:
 
         page: basic/patterns/subscriptions#graceful-closure
         schema: #/$defs/SubscriptionsListenResult
+        policy: project: one page wants a cancellation from the server at the end of any such stream, and says
+        that none travels over HTTP, where the stream's own end tells it; so there it is the result alone.
         """
         return {"resultType": self.result_type, "_meta": {"io.modelcontextprotocol/subscriptionId": subscription}}
 
