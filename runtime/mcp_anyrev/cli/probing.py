@@ -20,6 +20,7 @@ from mcp_revisions import AdapterSet
 from mcp_anyrev.cli.conforming import Finding, Judge, checked_tools
 from mcp_anyrev.client.connection import Connection
 from mcp_anyrev.client.errors import CannotConnect, ClientError, ErrorAnswer, HttpRefused, WrongAnswer
+from mcp_anyrev.client.offers import canonical_offers
 from mcp_anyrev.serving.client import Client
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ class ProbingClient(Client):
     def _new_connection(self, transport: Transport) -> Connection:
         self._probing = _ProbingConnection(transport, self._answering, self._notices, self._limits, self._information)
         return self._probing
+
+    @property
+    def declared(self) -> JsonObject:
+        """What the server says that it can do, by the canonical names."""
+        return canonical_offers(self._session.agreement)
 
     async def with_headers(self, headers: Mapping[str, str], method: str) -> None:
         """Send a request with other headers than belong to it.
@@ -158,11 +164,11 @@ async def _probe(connect: Callable[..., ProbingClient], adapter: Adapter, one: P
 
 
 async def _look_at(client: ProbingClient, judge: Judge, one: Probed) -> None:
-    adapter = client.adapter
+    adapter, declared = client.adapter, client.declared
     for method, (capability, member) in _LISTS.items():
         if method not in adapter.client_requests:
             continue
-        if capability not in one.capabilities:
+        if capability not in declared:
             if await _gives(client, method, member):
                 judge.remarks(f"{method} works, and the capability {capability!r} is not declared")
             continue
@@ -173,11 +179,11 @@ async def _look_at(client: ProbingClient, judge: Judge, one: Probed) -> None:
     if "ping" in adapter.client_requests:
         await _works(client, judge, "ping")
     await _refused(client, judge, f"{_ABSENT}/method", {}, "method_not_found", must=True)
-    if "prompts" in one.capabilities:
+    if "prompts" in declared:
         await _refused(client, judge, "prompts/get", {"name": _ABSENT}, "invalid_params")
-    if "resources" in one.capabilities:
+    if "resources" in declared:
         await _refused(client, judge, "resources/read", {"uri": f"{_ABSENT}:///"}, "resource_not_found")
-    if "logging" in one.capabilities and "logging/setLevel" in adapter.client_requests:
+    if "logging" in declared and "logging/setLevel" in adapter.client_requests:
         await _refused(client, judge, "logging/setLevel", {"level": _ABSENT}, "invalid_params")
     if one.transport == "http":
         await _headers_are_read(client, judge)

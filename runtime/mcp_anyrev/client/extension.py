@@ -15,6 +15,7 @@ from mcp_contract import JsonObject, member
 from pydantic_core import from_json, to_json
 
 from mcp_anyrev.client.errors import NotOffered, RequestRefused, WrongAnswer
+from mcp_anyrev.client.offers import offered
 
 if TYPE_CHECKING:
     from mcp_anyrev.client.session import ClientSession
@@ -43,7 +44,7 @@ class ClientExtension:
             NotOffered: the server does not have it.
         """
         agreement = await self._session.open()
-        declared = member(agreement.description, "capabilities", "extensions", self.name)
+        declared = offered(agreement, "extensions", self.name)
         if declared is None and not agreement.adapter.declares_extensions:
             declared = (await self._told()).get("settings")
         if not isinstance(declared, dict):

@@ -23,6 +23,7 @@ from mcp_anyrev.client.kept_results import KeptResults
 from mcp_anyrev.client.listening import SUBSCRIBE, UNSUBSCRIBE, Listening
 from mcp_anyrev.client.lists import listed, readable
 from mcp_anyrev.client.notices import Notices, OnLog, OnNotification, OnProgress
+from mcp_anyrev.client.offers import canonical_offers
 from mcp_anyrev.client.reading import read
 from mcp_anyrev.client.session import SET_LEVEL, ClientSession, Verdict
 from mcp_anyrev.client.tasks import ClientTask
@@ -192,14 +193,14 @@ class Client:
 
     @property
     def capabilities(self) -> ServerCapabilities:
-        """What the server can do.
+        """What the server can do; what its revision declares elsewhere stands where the vocabulary has it, too.
 
         Raises:
             WrongAnswer: it says that in another form than the protocol has.
         """
         from mcp_revisions.canonical import ServerCapabilities
 
-        return read(ServerCapabilities, self.description.get("capabilities", {}), "what the server can do")
+        return read(ServerCapabilities, canonical_offers(self._session.agreement), "what the server can do")
 
     @property
     def server(self) -> Implementation | None:

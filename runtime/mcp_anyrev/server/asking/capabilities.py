@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mcp_contract import JsonObject
 
+from mcp_anyrev.conversation.capabilities import declared_value, nested, worded
 from mcp_anyrev.server.asking.elicitation import undeclared_mode
 
 if TYPE_CHECKING:
@@ -30,25 +31,7 @@ def undeclared(adapter: Adapter, capabilities: JsonObject, path: Sequence[str]) 
     """
     if path[:1] == ("elicitation",):
         return undeclared_mode(adapter, capabilities, path[1] if len(path) > 1 else "form")
-    needed = _nested(path)
-    worded = adapter.encode_client_capabilities(needed)
-    if worded == adapter.encode_client_capabilities(_nested(path[:-1])):
-        return needed  # the revision has no words for it, so nobody can have declared it
-    return None if _has(capabilities, worded) else worded
-
-
-def _nested(path: Sequence[str]) -> JsonObject:
-    """A capability by its path, in canonical form."""
-    found: JsonObject = {}
-    for name in reversed(path):
-        found = {name: found}
-    return found
-
-
-def _has(declared: JsonObject, needed: JsonObject) -> bool:
-    """Whether everything that is needed was declared, by an object or by yes."""
-    for name, inner in needed.items():
-        found = declared.get(name)
-        if not (_has(found, inner) if isinstance(found, dict) else found is True and not inner):
-            return False
-    return True
+    said = worded(adapter.encode_client_capabilities, path)
+    if said is None:
+        return nested(path)  # nobody can have declared it
+    return said if declared_value(capabilities, said) is None else None
