@@ -78,6 +78,48 @@ CASES = {
         "{is: mcp-method,",
         r"streamable_http.yaml:\d+:\d+: 'mcp-method' is what 'method_header' names in 2026-07-28; allowed: another header",
     ),
+    "a status that ends nothing": (
+        VARIANCE + "streamable_http.yaml",
+        "          resource_not_found: 200\n",
+        "          resource_not_found: 999\n",
+        r"streamable_http.yaml:\d+:11: 999 is no status that a request can end with; allowed: 200 to 599",
+    ),
+    "a status of a value, likewise": (
+        VARIANCE + "streamable_http.yaml",
+        '{is: 202, cite: "page: basic/transports#sending-messages-to-the-server"}',
+        '{is: 20, cite: "page: basic/transports#sending-messages-to-the-server"}',
+        r"streamable_http.yaml:\d+:\d+: 20 is no status that a request can end with; allowed: 200 to 599",
+    ),
+    "a format that forms do not have": (
+        VARIANCE + "asking.yaml",
+        '{is: [email, uri, date, date-time], cite: "page: client/elicitation#supported',
+        '{is: [emial, uri, date, date-time], cite: "page: client/elicitation#supported',
+        r"asking.yaml:\d+:\d+: 'emial' is not a value there; near: email; StringSchema.format of 2025-06-18 has date, .*",
+    ),
+    "two ways to ask at once": (
+        VARIANCE + "asking.yaml",
+        'but a caller reads the result and calls again."}\n      "2025-06-18": {is: false,',
+        'but a caller reads the result and calls again."}\n      "2025-06-18": {is: true,',
+        r"asking.yaml:\d+:\d+: 'asks_in_arguments' excludes 'can_push_ask', which 2025-06-18 answers with yes; allowed for one of them: no",
+    ),
+    "a header of HTTP's own": (
+        VARIANCE + "streamable_http.yaml",
+        "{is: Last-Event-ID, ",
+        "{is: Content-Type, ",
+        r"streamable_http.yaml:\d+:\d+: 'Content-Type' is a header of HTTP's own, as 'content-type' is; allowed: .*",
+    ),
+    "headers that begin like one of HTTP's own": (
+        VARIANCE + "streamable_http.yaml",
+        "{is: Mcp-Param-, ",
+        "{is: Content-, ",
+        r"streamable_http.yaml:\d+:\d+: 'Content-' is a header of HTTP's own, as 'content-\S+' is; allowed: .*",
+    ),
+    "nothing where a text may be none": (
+        VARIANCE + "lifecycle.yaml",
+        '{is: none, cite: "page: server/discover#when-to-call"}',
+        '{is: null, cite: "page: server/discover#when-to-call"}',
+        r"lifecycle.yaml:\d+:\d+: the answer of 'ready_notification' for 2026-07-28 is 'null'; allowed: text or none",
+    ),
     "what fills a member and is out of its bounds": (
         VARIANCE + "envelope.yaml",
         "{is: 0, cite",
@@ -202,13 +244,13 @@ CASES = {
         VARIANCE + "envelope.yaml",
         "    fills: cacheScope\n",
         "    fills: ttlMs\n",
-        r"envelope.yaml:\d+:\d+: 'cache_scope' fills 'ttlMs', and so does 'cache_lifetime'",
+        r"envelope.yaml:\d+:12: 'cache_scope' fills 'ttlMs', and so does 'cache_lifetime'; allowed: one concern for each",
     ),
     "two concerns that replace the same": (
         VARIANCE + "content.yaml",
         "    replaces: AudioContent\n",
         "    replaces: ResourceLink\n",
-        r"content.yaml:\d+:\d+: '\w+' replaces 'ResourceLink', and so does '\w+'",
+        r"content.yaml:\d+:15: '\w+' replaces 'ResourceLink', and so does '\w+'; allowed: one concern for each",
     ),
     "something filled that does not exist": (
         VARIANCE + "envelope.yaml",
@@ -291,6 +333,69 @@ def test_what_does_not_agree_is_said_with_its_place(copy: Toy, group: str) -> No
     assert unsaid == [], lines
 
 
+ONE_LINE = {
+    "something filled that is misspelt": (VARIANCE + "envelope.yaml", "fills: ttlMs", "fills: ttlMS"),
+    "something filled of another type": (VARIANCE + "envelope.yaml", "fills: ttlMs", "fills: Tool"),
+    "something replaced that is misspelt": (
+        VARIANCE + "content.yaml",
+        "replaces: AudioContent\n",
+        "replaces: AudoContent\n",
+    ),
+    "something replaced twice": (VARIANCE + "content.yaml", "replaces: ResourceLink\n", "replaces: AudioContent\n"),
+    "a value replaced as a block is": (VARIANCE + "content.yaml", "replaces: AudioContent\n", "replaces: Role\n"),
+    "something refused that is misspelt": ("specs/canonical.yaml", "    - ToolUseContent\n", "    - TolUseContent\n"),
+    "something kept that is misspelt": ("specs/canonical.yaml", "    - ElicitRequest\n", "    - ElicitReqest\n"),
+    "a rule that is misspelt": ("specs/selection.yaml", "  version_header:\n", "  version_heder:\n"),
+    "a circle of moves": (
+        "specs/canonical.yaml",
+        "moves:\n",
+        "moves:\n  - {name: x, from: Tool, to: Prompt}\n  - {name: y, from: Prompt, to: Tool}\n",
+    ),
+    "a session without a handshake": CASES["a session without a handshake"][:3],
+    "no header where code wants one": (VARIANCE + "streamable_http.yaml", "is: Mcp-Method", "is: none"),
+    "code for headers that there are not": (
+        VARIANCE + "streamable_http.yaml",
+        '"2025-11-25": {choice: agreed_version,',
+        '"2025-11-25": {choice: mirrored,',
+    ),
+    "a type that nothing defines, in a signature": (
+        VARIANCE + "content.yaml",
+        '"(self, block: JsonObject) -> list[JsonObject]"',
+        '"(self, block: JsonObjet) -> list[JsonObject]"',
+    ),
+    "a parameter with another name than in the macros": (
+        VARIANCE + "content.yaml",
+        '"(self, block: JsonObject) -> list[JsonObject]"',
+        '"(self, blok: JsonObject) -> list[JsonObject]"',
+    ),
+    "a type in order that there is not": CASES["a type in order that there is not"][:3],
+    "a name that a skeleton was not given": ("templates/adapter.py.jinja", "{{ decision.name }}", "{{ decision.nme }}"),
+    "a name that a rule was not given": ("templates/rules.py.jinja", '"{{ member }}"', '"{{ membr }}"'),
+    "a name that a template of models was not given": (
+        "templates/models/TypeAliasType.jinja2",
+        "{{ docstring }}",
+        "{{ docstrng }}",
+    ),
+    "a filter that there is not": (
+        "templates/models/TypeAliasType.jinja2",
+        "{{ docstring }}",
+        "{{ docstring | wrapped }}",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE_LINE)
+def test_one_mistake_is_one_line(copy: Toy, name: str) -> None:
+    """Nothing is said of what follows from it."""
+    path, old, new = ONE_LINE[name]
+    text = (copy.root / path).read_text("utf-8")
+    assert old in text
+    (copy.root / path).write_text(text.replace(old, new, 1), "utf-8")
+    lines = copy.problems()
+    assert len(lines) == 1, lines
+    assert re.match(r"(specs|templates)/\S+:\d+:\d+: ", lines[0])
+
+
 def test_a_capability_that_moved_is_read_nowhere_else(copy: Toy) -> None:
     newest = sorted((copy.root / "specs/schemas").glob("*.json"))[-1]
     text = newest.read_text("utf-8")
@@ -307,9 +412,7 @@ def test_a_template_of_the_models_that_reads_what_is_not_there_is_named(toy: Toy
     template.write_text("{{ nothing.at_all }}\n" + template.read_text("utf-8"), "utf-8")
     result = toy.run("generate")
     assert result.exit_code == 1
-    assert (
-        f"{template.relative_to(toy.root).as_posix()}:1:1: cannot be rendered: 'nothing' is undefined" in result.stderr
-    )
+    assert f"{template.relative_to(toy.root).as_posix()}:1:1: reads 'nothing', which nothing gives it" in result.stderr
 
 
 def test_what_cannot_be_read_hides_no_other_fault(copy: Toy) -> None:

@@ -12,7 +12,7 @@ import pytest
 from .conftest import Toy
 
 LETTERS = "specs/variance/letters.yaml"
-NAME_RULE = "a Python name that is no keyword and no device of Windows, without a leading underscore"
+NAME_RULE = "a Python name that is no keyword and no device of Windows, without a leading underscore, in lower case"
 STDIO = "specs/variance/stdio.yaml"
 SELECTION = "specs/selection.yaml"
 
@@ -68,7 +68,7 @@ CASES = {
         "    value: text\n    default: x",
         [
             f"{STDIO}:8:5: 'default' is not a key of concern 'line_end'; "
-            "allowed: question, value, flag, names, needs, fills, orders, read_by, answers"
+            "allowed: question, value, flag, names, needs, fills, orders, among, excludes, read_by, answers"
         ],
     ),
     "an unknown key of an answer": (
@@ -88,7 +88,7 @@ CASES = {
         "    question: What ends a line?\n",
         "",
         [
-            f"{STDIO}:5:3: concern 'line_end' has no 'question'; allowed: question, value, flag, names, needs, fills, orders, read_by, answers"
+            f"{STDIO}:5:3: concern 'line_end' has no 'question'; allowed: question, value, flag, names, needs, fills, orders, among, excludes, read_by, answers"
         ],
     ),
     "a missing citation": (

@@ -85,8 +85,10 @@ def test_two_names_of_one_package_are_refused_before_anything_is_written(toy: To
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: &a\n  b: *a\n", ":2:6: not YAML: '*a' is an alias; allowed: what it stands for, written out"),
-        ("a: &a [x, x]\nb: &b [*a, *a]\n", ":2:8: not YAML: '*a' is an alias"),
+        ("a:\n  b: *a\n", ":2:6: not YAML: '*a' is an alias; allowed: what it stands for, written out"),
+        ("a: &a\n  b: *a\n", ":1:4: not YAML: '&a' is an anchor, and no alias is read; allowed: what it stands before"),
+        ("a: &a [x, x]\nb: [*a, *a]\n", ":1:4: not YAML: '&a' is an anchor"),
+        ("- &a x\n", ":1:3: not YAML: '&a' is an anchor"),
         ("[" * 2_000, ":1:65: not YAML: this is nested deeper than 64 levels; allowed: fewer"),
         ("a: \x00", ":1:1: not YAML: "),
         ("a: {b", " not YAML: "),
@@ -178,6 +180,23 @@ def test_no_file_of_answers_gives_a_traceback(toy: Toy, schema: str, tmp_path: p
         ),
         ("specs/canonical.yml", "is not read; allowed here: canonical.yaml"),
         (
+            "specs/letters.yaml",
+            "is not read; allowed here: README.md, canonical.yaml, corrections.yaml, keywords.yaml, revisions.yaml, selection.yaml, words.yaml",
+        ),
+        (
+            "specs/variance/post/more.yaml",
+            "is not read; allowed here: files of the folders pages, schemas, variance themselves",
+        ),
+        (
+            "templates/other.py.jinja",
+            "is not read; allowed here: skeletons, adapter.py.jinja, messages.py.jinja, package.py.jinja, projection.py.jinja, "
+            "protocol.py.jinja, rules.py.jinja, selection.py.jinja",
+        ),
+        (
+            "templates/models/pydantic_v2/RootModel.jinja2",
+            "is not read; allowed here: templates of models, models/TypeAliasType.jinja2, models/pydantic_v2/BaseModel.jinja2",
+        ),
+        (
             "templates/concerns/letters/sealed.py.j2",
             "is not read; allowed here: templates, which end in .jinja or .jinja2",
         ),
@@ -191,6 +210,7 @@ def test_no_file_of_answers_gives_a_traceback(toy: Toy, schema: str, tmp_path: p
     ],
 )
 def test_a_file_that_is_not_read_is_said(toy: Toy, path: str, message: str) -> None:
+    (toy.root / path).parent.mkdir(exist_ok=True)
     (toy.root / path).write_text("a: b\n", "utf-8")
     result = toy.run("lint", "--json")
     found = [problem for problem in json.loads(result.stdout)["problems"] if problem["path"] == path]

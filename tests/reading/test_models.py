@@ -121,13 +121,15 @@ concerns:
 
 
 def test_what_is_near_is_said_of_values_too() -> None:
-    _, found = complaints(AreaFile, "title: T\ntransport: studio\nconcerns: {}\n")
-    assert found == ["f.yaml:2:12: 'transport' is 'studio'; near: stdio; allowed: streamable_http, http_sse, stdio"]
+    _, found = complaints(AreaFile, "title: T\ntransport: studio\nconcerns: {a: {}}\n")
+    assert found[:1] == ["f.yaml:2:12: 'transport' is 'studio'; near: stdio; allowed: streamable_http, http_sse, stdio"]
 
 
 def test_a_long_text_is_shown_by_its_beginning() -> None:
-    _, found = complaints(AreaFile, f"title: T\ntransport: {'x' * 5_000}\nconcerns: {{}}\n")
-    assert found == [f"f.yaml:2:12: 'transport' is '{'x' * LONGEST_SHOWN}…'; allowed: streamable_http, http_sse, stdio"]
+    _, found = complaints(AreaFile, f"title: T\ntransport: {'x' * 5_000}\nconcerns: {{a: {{}}}}\n")
+    assert found[:1] == [
+        f"f.yaml:2:12: 'transport' is '{'x' * LONGEST_SHOWN}…'; allowed: streamable_http, http_sse, stdio"
+    ]
 
 
 def test_what_is_wrong_with_one_entry_hides_nothing_of_another() -> None:
@@ -136,7 +138,26 @@ def test_what_is_wrong_with_one_entry_hides_nothing_of_another() -> None:
     )
     assert isinstance(part, RevisionsFile)
     assert [facts is None for facts in part.revisions.values()] == [True, False]
-    assert len(found) == 3
+    assert found == [
+        "f.yaml:2:3: revision 'a' has no 'source' and no 'sha256' and no 'pages'; "
+        "allowed: source, sha256, pages, reference, draft"
+    ]
+
+
+def test_an_area_has_a_concern() -> None:
+    _, found = complaints(AreaFile, "title: T\nconcerns: {}\n")
+    assert found == [
+        "f.yaml:2:11: 'concerns' is an empty mapping; allowed: a mapping from name to concern, with one at least"
+    ]
+
+
+@pytest.mark.parametrize("null", ["null", "~", "NULL", "Null"])
+def test_what_yaml_takes_for_nothing_is_no_text(null: str) -> None:
+    """Where nothing is meant, specs say `none`; a text of these letters has quotes."""
+    _, found = complaints(AreaFile, f"title: {null}\nconcerns: {{a: {{}}}}\n")
+    assert f"f.yaml:1:8: 'title' is '{null}'; allowed: text" in found
+    _, found = complaints(AreaFile, f'title: "{null}"\nconcerns: {{a: {{}}}}\n')
+    assert not [line for line in found if "'title'" in line]
 
 
 def test_places_are_kept() -> None:

@@ -18,13 +18,9 @@ from ..schemas.revisions import Revision
 from ..specification.loading import Specification
 from ..specification.vocabulary import PATH as VOCABULARY
 from ..templates.macros import make_environment
-from ..templates.skeletons import render_skeleton
+from ..templates.skeletons import ADAPTER, MESSAGES, PROJECTION, render_skeleton
 from .decisions import decisions
 from .messages import messages
-
-SKELETON = "adapter.py.jinja"
-# The skeleton imports these.
-PARTS = ("messages.py.jinja", "projection.py.jinja")
 
 
 def write_adapter(specification: Specification, revision: Revision) -> list[Output]:
@@ -35,8 +31,7 @@ def write_adapter(specification: Specification, revision: Revision) -> list[Outp
         CORRECTIONS,
         VOCABULARY,
         f"{INVENTORY}/",
-        f"templates/{SKELETON}",
-        *(f"templates/{part}" for part in PARTS),
+        *(f"templates/{name}" for name in (ADAPTER, MESSAGES, PROJECTION)),
         "templates/concerns/",
     )
     path = f"generated/mcp_revisions/{revision.module}/adapter.py"
@@ -49,7 +44,7 @@ def adapter_text(specification: Specification, revision: Revision) -> str:
     projection = specification.projections[revision.version]
     return render_skeleton(
         specification.root,
-        SKELETON,
+        ADAPTER,
         version=revision.version,
         module=revision.module,
         flags=outline.flags,

@@ -15,27 +15,35 @@ from ..rendering.output import Output
 from ..schemas.revisions import PATH as REVISIONS
 from ..specification.loading import Specification
 from ..specification.selection import header_names
-from ..templates.skeletons import render_skeleton
-
-PACKAGE = "package.py.jinja"
-SET = "selection.py.jinja"
-RULES = "rules.py.jinja"
+from ..templates.skeletons import PACKAGE, RULES, render_skeleton
+from ..templates.skeletons import SELECTION as SKELETON
 
 
 def write_package(specification: Specification) -> list[Output]:
     """The package itself."""
-    revisions = tuple(reversed(specification.revisions))
     made_of = specification.inputs_under(REVISIONS, f"templates/{PACKAGE}")
-    text = render_skeleton(specification.root, PACKAGE, revisions=revisions)
     return [
-        python_output("generated/mcp_revisions/__init__.py", text, made_of),
+        python_output("generated/mcp_revisions/__init__.py", package_text(specification), made_of),
         # Being there is all that this file says, so it has no header.
         Output("generated/mcp_revisions/py.typed", "", ()),
     ]
 
 
+def package_text(specification: Specification) -> str:
+    """The package, before it is laid out."""
+    return render_skeleton(specification.root, PACKAGE, revisions=tuple(reversed(specification.revisions)))
+
+
 def write_selection(specification: Specification) -> list[Output]:
     """The set of adapters, with the rules by which one of them answers."""
+    inputs = specification.inputs_under(
+        REVISIONS, SELECTION, f"{INVENTORY}/", f"templates/{SKELETON}", f"templates/{RULES}"
+    )
+    return [python_output("generated/mcp_revisions/selection.py", selection_text(specification), inputs)]
+
+
+def selection_text(specification: Specification) -> str:
+    """The set of adapters, before it is laid out."""
     # Written out, so that selecting one revision imports no other.
     holding = {
         concern.name: [version for version, answer in concern.answers.items() if answer.value]
@@ -43,16 +51,14 @@ def write_selection(specification: Specification) -> list[Output]:
         for concern in area.concerns
         if concern.flag
     }
-    text = render_skeleton(
+    return render_skeleton(
         specification.root,
-        SET,
+        SKELETON,
         revisions=tuple(reversed(specification.revisions)),
         holding=holding,
         rules={rule.name: rule for rule in specification.selection},
         constants={rule.name: dict(_constants(rule, specification)) for rule in specification.selection},
     )
-    inputs = specification.inputs_under(REVISIONS, SELECTION, f"{INVENTORY}/", f"templates/{SET}", f"templates/{RULES}")
-    return [python_output("generated/mcp_revisions/selection.py", text, inputs)]
 
 
 def _constants(rule: Rule, specification: Specification) -> Iterator[tuple[str, str | tuple[str, ...]]]:

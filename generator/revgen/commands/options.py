@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ..adapters.trial import skeleton_faults
 from ..reading.located import Problem, SpecificationError
 from ..specification.inputs import wrong_tools
 from ..specification.loading import load_specification
@@ -122,7 +123,8 @@ def found_by_lint(root: pathlib.Path) -> tuple[Problem, ...]:
     """What `revgen lint` has to say now."""
     waiting = tuple(Problem(place, f"to be reviewed: {why}", "mark") for place, why in marks(root))
     try:
-        return (*load_specification(root).remarks, *waiting)
+        specification = load_specification(root)
+        return (*specification.remarks, *skeleton_faults(specification), *waiting)
     except SpecificationError as error:
         return (*error.problems, *waiting)
 

@@ -7,25 +7,39 @@ those by `loading`.
 from __future__ import annotations
 
 import ast
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import pydantic
 
 from ..reading.literals import Boolean, NamedType, Written
 from ..reading.located import Scalar
-from ..reading.models import ByKey, Each, LocatedText, Name, Part, ShortForm, Text, by_kind, not_allowed, wrong
+from ..reading.models import (
+    ByKey,
+    Each,
+    FileName,
+    LocatedText,
+    Name,
+    Part,
+    ShortForm,
+    Text,
+    by_kind,
+    not_allowed,
+    wrong,
+)
 from ..schemas.revisions import Version
 from .citations import Citations
 
+_Any = TypeVar("_Any")
+
 Transport = Literal["streamable_http", "http_sse", "stdio"]
 
-NamedByValue = Literal["request", "notification", "header", "checks"]
+NamedByValue = Literal["request", "notification", "header", "checks", "status"]
 """What a value may name that stands elsewhere: a request or a notification of a client, a header or the start of its name, methods of
-the adapter that check a message."""
+the adapter that check a message, a status of HTTP."""
 
-NamedByTable = Literal["requests", "request members", "meta keys", "error codes", "error kinds", "concerns"]
+NamedByTable = Literal["requests", "request members", "meta keys", "error codes", "error kinds", "concerns", "statuses"]
 """What the rows of a table may name: a request of a client; that, and a member of its params; a key of `_meta`; a kind of error, and its
-code; a code, and a kind of error; a concern that the revision answers with something."""
+code; a code, and a kind of error; a concern that the revision answers with something; a status of HTTP."""
 
 
 Reader = Literal["people"]
@@ -149,6 +163,10 @@ class ValueConcern(Part):
     """The member that it fills where a revision requires it and a sender may leave it out."""
     orders: Text = ""
     """The type whose values it puts in order: each answer has exactly those of its schema."""
+    among: Text = ""
+    """The member (`Type.member`) whose values it takes some of: each item is one that the schema allows there."""
+    excludes: tuple[Text, ...] = ()
+    """Other concerns, which a revision may not answer with something where it does so here."""
     read_by: Reader | None = None
     """Who reads the answers, where the server does not."""
     answers: Each[Version, ValueAnswer]
@@ -163,12 +181,11 @@ class ValueConcern(Part):
         return self
 
     @pydantic.model_validator(mode="after")
-    def _is_list_if_ordered(self) -> Self:
-        if self.orders and self.value.name != "list of text":
-            raise wrong(
-                f"'orders' stands beside 'value: {self.value.name}'; allowed: beside 'value: list of text'",
-                key="orders",
-            )
+    def _is_list_if_of_values(self) -> Self:
+        for key, given in (("orders", self.orders), ("among", self.among)):
+            if given and self.value.name != "list of text":
+                message = f"'{key}' stands beside 'value: {self.value.name}'; allowed: beside 'value: list of text'"
+                raise wrong(message, key=key)
         return self
 
 
@@ -232,6 +249,12 @@ AnyConcern = Annotated[
 ]
 
 
+def _not_empty(concerns: _Any) -> _Any:
+    if not concerns:
+        raise not_allowed("a mapping from name to concern, with one at least")
+    return concerns
+
+
 class AreaFile(Part):
     """Concerns that belong together, each a question that every revision answers for itself."""
 
@@ -241,5 +264,5 @@ class AreaFile(Part):
     """What the area is about, for headings."""
     transport: Transport | None = None
     """The transport that its concerns are answered for, if it is one."""
-    concerns: Each[Name, AnyConcern]
-    """The concerns by name; each becomes one attribute or one method of every adapter."""
+    concerns: Annotated[Each[FileName, AnyConcern], pydantic.AfterValidator(_not_empty)]
+    """The concerns by name, one at least; each becomes one attribute or one method of every adapter."""

@@ -41,7 +41,8 @@ class Concern:
     """One question, which becomes one attribute or method of every adapter.
 
     `type` is that of a value or of every entry of a table; a value may be a `flag`; a table has `rows`. `names` says what the answers name
-    (empty for nothing), `needs` which other concern a revision must answer with something where it does so here, `orders` the type whose values a list puts in order. `signature`, `parameters` (name to type) and `choices` (name to meaning) belong to a choice; `choice_places`
+    (empty for nothing), `needs` which other concern a revision must answer with something where it does so here, `orders` the type whose values a list puts in order, `among` the member whose values a list takes some of, `excludes`
+    other concerns that a revision must not answer with something where it does so here. `signature`, `parameters` (name to type) and `choices` (name to meaning) belong to a choice; `choice_places`
     says where each choice stands, and `reads` which members (`Type.member`) the code of a choice relies on. `read_by` says who reads the
     answers where the server does not. `answers` has one entry
     a revision, oldest first.
@@ -61,6 +62,8 @@ class Concern:
     names: str = ""
     needs: str = ""
     orders: str = ""
+    among: str = ""
+    excludes: tuple[str, ...] = ()
     rows: dict[str, Row] = dataclasses.field(default_factory=dict)
     fills: str = ""
     adjusts: str = ""

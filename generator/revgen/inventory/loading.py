@@ -13,7 +13,7 @@ import types
 
 from ..reading.literals import Type, Value, read_value
 from ..reading.located import Node, Place, Problems, Scalar, load, shown
-from ..reading.models import NAME_RULE, is_public_name, read, without_meant
+from ..reading.models import FILE_NAME_RULE, is_file_name, read, without_meant
 from ..schemas.pages import Pages
 from .area_file import AreaFile, ChoiceAnswer, ChoiceConcern, Row, TableAnswer, TableConcern, ValueAnswer, ValueConcern
 from .citations import follow_citations
@@ -69,14 +69,25 @@ def _declared_rows(
                 yield name, concern.rows
 
 
+def taken_twice(areas: collections.abc.Iterable[Area]) -> dict[str, str]:
+    """What several concerns fill or replace, with that part."""
+    return {target: part for _, part, target, _ in _twice(areas)}
+
+
 def _check_unique_parts(areas: collections.abc.Iterable[Area], problems: Problems) -> None:
     """One member has one stand-in; a type may be adjusted by several concerns, in their order."""
+    for concern, part, target, other in _twice(areas):
+        message = f"'{concern.name}' {part} '{target}', and so does '{other}'; allowed: one concern for each"
+        problems.add(concern.place_of(part), message)
+
+
+def _twice(areas: collections.abc.Iterable[Area]) -> collections.abc.Iterator[tuple[Concern, str, str, str]]:
+    """Concerns that fill or replace what another one before them does, with the part, the target and that one."""
     first: dict[tuple[str, str], str] = {}
     for concern in (concern for area in areas for concern in area.concerns):
         for part, target in (("fills", concern.fills), ("replaces", concern.replaces)):
             if target and first.setdefault((part, target), concern.name) != concern.name:
-                other = first[part, target]
-                problems.add(concern.place, f"'{concern.name}' {part} '{target}', and so does '{other}'")
+                yield concern, part, target, first[part, target]
 
 
 def _check_unique_names(areas: collections.abc.Iterable[Area], problems: Problems) -> None:
@@ -101,8 +112,8 @@ class _Joiner:
 
     def area(self, path: str, file: AreaFile) -> Area:
         name = pathlib.PurePosixPath(path).stem
-        if not is_public_name(name):
-            self.problems.add(file.place, f"'{name}' is not a name for an area; allowed: {NAME_RULE}")
+        if not is_file_name(name):
+            self.problems.add(file.place, f"'{name}' is not a name for an area; allowed: {FILE_NAME_RULE}")
         concerns = tuple(self._concern(name, concern) for concern in file.concerns.values() if concern is not None)
         return Area(name, file.title, file.transport, concerns, path)
 
@@ -126,6 +137,8 @@ class _Joiner:
                 names=asked.names or "",
                 needs=asked.needs,
                 orders=asked.orders,
+                among=asked.among,
+                excludes=asked.excludes,
                 fills=asked.fills,
             )
         elif isinstance(asked, TableConcern):

@@ -9,7 +9,9 @@ were validated.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ..canonical.rules import Rules
@@ -50,7 +52,11 @@ def compare(
 
 
 def complain(
-    projections: Mapping[str, Projection], rules: Rules, problems: Problems, drafts: Collection[str] = ()
+    projections: Mapping[str, Projection],
+    rules: Rules,
+    problems: Problems,
+    drafts: Collection[str] = (),
+    wrong: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Report every answer that is missing, once for all revisions that need it and for all members that are alike.
 
@@ -59,11 +65,19 @@ def complain(
         rules: what `canonical.yaml` says.
         problems: receives one fault for each, at the section of that file which has to do with it.
         drafts: those of the revisions that are none yet. That one has more values than the vocabulary is a remark.
+        wrong: what concerns name wrongly, with how they take part. What one of these was meant for is not missing.
     """
     needed: dict[Complaint, list[str]] = {}
+    of_all = [complaint for projection in projections.values() for complaint in projection.complaints]
+    meant = {
+        complaint
+        for name, part in wrong.items()
+        for complaint in _near(of_all, name) or [one for one in of_all if one.section in _SECTIONS.get(part, ())]
+    }
     for revision, projection in projections.items():
         for complaint in projection.complaints:
-            needed.setdefault(complaint, []).append(revision)
+            if complaint not in meant:
+                needed.setdefault(complaint, []).append(revision)
     for what, complaint, revisions in _gathered(needed):
         place = rules.places.get(complaint.section, rules.place)
         finals = [revision for revision in revisions if not (complaint.reading and revision in drafts)]
@@ -78,6 +92,22 @@ def complain(
             )
 
 
+_SECTIONS = {"fills": ("supplied",), "replaces": ("refused", "hints")}
+"""Where a rule could stand instead of a concern that fills or replaces something."""
+
+
+def _near(complaints: Iterable[Complaint], name: str) -> list[Complaint]:
+    """The complaints about what is nearly called so, or whose last member is."""
+    found = []
+    for complaint in complaints:
+        about = complaint.what.partition("'")[2].partition("'")[0]
+        pairs = ((name, about), (name.rpartition(".")[2], about.rpartition(".")[2]))
+        if name != about and any(difflib.SequenceMatcher(None, *pair).ratio() >= _NEARLY for pair in pairs):
+            found.append(complaint)
+    return found
+
+
+_NEARLY = 0.8
 _ALIKE = 3
 """So many types with the same member are one matter."""
 

@@ -72,8 +72,8 @@ class Walk:
             self._complain_about_several(f"{name}.{inside.member}" if inside is not None else name)
         return call
 
-    def _complain(self, what: str, section: str, remedy: str = "") -> None:
-        self.complaints.append(Complaint(what, section, remedy))
+    def _complain(self, what: str, section: str, remedy: str = "", member: str = "") -> None:
+        self.complaints.append(Complaint(what, section, remedy, member))
 
     def _complain_about_several(self, place: str) -> None:
         self._complain(
@@ -226,6 +226,7 @@ class Walk:
                     f"say what fills it with a concern that has 'fills: {place}'; or where that depends on what else is sent, put it in with "
                     f"a concern that has 'adjusts: {name}', and list '{place}' under 'supplied: members' in {RULES}; or list it there alone "
                     "where whoever sends one has put it in",
+                    place,
                 )
 
     def _answered_fill(self, owner: str, member: str) -> str:

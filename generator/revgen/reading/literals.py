@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import pydantic
 
-from .located import Node, Problems, Scalar, Sequence, found
+from .located import Node, Problems, Scalar, Sequence, found, is_null
 from .models import not_allowed
 
 Value = bool | int | str | tuple[str, ...] | None
@@ -121,4 +121,4 @@ def python_literal(value: Value) -> str:
 
 def _is_text(node: Node) -> bool:
     # An empty scalar without quotes is a forgotten one.
-    return isinstance(node, Scalar) and bool(node or node.quoted)
+    return isinstance(node, Scalar) and bool(node or node.quoted) and not is_null(node)

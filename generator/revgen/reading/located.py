@@ -160,6 +160,14 @@ def parse(text: str, path: str, problems: Problems) -> Mapping | None:
     return node
 
 
+def is_null(node: Node) -> bool:
+    """Whether YAML has a word for nothing there, which is no text; where nothing is meant, specs say `none`, and texts are quoted."""
+    return isinstance(node, Scalar) and not node.quoted and node in _NULLS
+
+
+_NULLS = ("~", "null", "Null", "NULL")
+
+
 def found(node: Node) -> str:
     """What was found, as it is to read in a complaint: the text itself, if need be its beginning, or what kind of node stands there."""
     if not isinstance(node, Scalar):

@@ -17,7 +17,7 @@ import pydantic
 from pydantic.annotated_handlers import GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
-from .located import Mapping, Node, Place, Problems, Scalar, found, kind, shown, standing_at
+from .located import Mapping, Node, Place, Problems, Scalar, found, is_null, kind, shown, standing_at
 
 _SAID = "said"
 _NOT_ALLOWED = "not_allowed"
@@ -153,10 +153,10 @@ def _say(
             keys = model.allowed_keys()
             title = model.model_config.get("title")
             owner = f"this {title}" if node.key is None else f"{title} '{shown(node.key)}'"
-            if error_type == "missing" and key not in missing:
+            if error_type == "missing" and key not in missing[:1]:
                 continue
             if error_type == "missing":
-                message = f"{owner} has no '{key}'"
+                message = f"{owner} has no {' and no '.join(repr(name) for name in missing)}"
             else:
                 hint = near(key, (other for other in keys if other not in node))
                 message = f"'{shown(key)}' is not a key of {owner}{hint}"
@@ -238,7 +238,7 @@ _FILLED: Json = {"type": ["string", "number", "boolean"], "pattern": r"\S"}
 
 
 def _is_filled(node: Any) -> bool:
-    return isinstance(node, Scalar) and bool(node.strip())
+    return isinstance(node, Scalar) and bool(node.strip()) and not is_null(node)
 
 
 def _text(node: Any) -> str:
@@ -248,7 +248,7 @@ def _text(node: Any) -> str:
 
 
 def _located(node: Any) -> Scalar:
-    if not isinstance(node, Scalar) or not node.strip():
+    if not isinstance(node, Scalar) or not _is_filled(node):
         raise not_allowed("text")
     return node
 
@@ -289,6 +289,28 @@ Name = Annotated[
     pydantic.WithJsonSchema({"type": "string", "pattern": r"^[^\W\d_]\w*$"}),
 ]
 """A name of Python's, as a key; it keeps its place."""
+
+
+def _file_name(node: Any) -> Scalar:
+    if not isinstance(node, Scalar) or not is_file_name(node):
+        raise not_allowed(FILE_NAME_RULE)
+    return node
+
+
+FILE_NAME_RULE = f"{NAME_RULE}, in lower case"
+
+
+def is_file_name(name: str) -> bool:
+    """Whether it is such a name, and a file of that name another one than all others also where case does not count."""
+    return is_public_name(name) and name == name.lower()
+
+
+FileName = Annotated[
+    Scalar,
+    pydantic.PlainValidator(_file_name),
+    pydantic.WithJsonSchema({"type": "string", "pattern": r"^[^\W\d_A-Z][^\WA-Z]*$"}),
+]
+"""A name of Python's that is the name of a file, too, as a key; it keeps its place."""
 
 
 class ShortForm:

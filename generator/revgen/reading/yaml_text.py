@@ -21,7 +21,7 @@ def compose(text: str) -> yaml.Node | None:
     """The node at the top of a text; None where there is none.
 
     Raises:
-        yaml.YAMLError: it is no YAML, has an alias or a tag, or is nested too deep.
+        yaml.YAMLError: it is no YAML, has an alias, an anchor or a tag, or is nested too deep.
     """
     if _QuickLoader is not None and not _READ_DIFFERENTLY.search(text):
         try:
@@ -32,13 +32,15 @@ def compose(text: str) -> yaml.Node | None:
 
 
 class _Bounded(Composer):
-    """PyYAML's own, without aliases, tags and endless nesting."""
+    """PyYAML's own, without aliases, anchors, tags and endless nesting."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[attr-defined]  # of the parser that it is joined with
         if isinstance(event, yaml.AliasEvent):
             message = f"'*{event.anchor}' is an alias; allowed: what it stands for, written out"
             raise _refusal(message, event)
+        if (anchor := getattr(event, "anchor", None)) is not None:
+            raise _refusal(f"'&{anchor}' is an anchor, and no alias is read; allowed: what it stands before", event)
         if (tag := getattr(event, "tag", None)) is not None:
             raise _refusal(f"'{tag}' is a tag, and nothing reads it; allowed: what it stands before", event)
         depth = self._depth = getattr(self, "_depth", 0) + 1

@@ -51,6 +51,13 @@ class Facts:
         found = self.definitions.get(name, {}).get("enum", [])
         return tuple(found) if all(isinstance(value, str) for value in found) else ()
 
+    def values_at(self, path: str) -> tuple[str, ...]:
+        """The texts that a member (`Type.member`) allows; none where it is no enumeration of texts, or is not there."""
+        name, _, member = path.rpartition(".")
+        node = resolved(self.members_of(name).get(member, {}), self.definitions)
+        found = node.get("enum", [])
+        return tuple(found) if all(isinstance(value, str) for value in found) else ()
+
     def has_member(self, path: str) -> bool:
         """Whether `Type.member` leads to something; further members may follow, and a type alone is a path, too."""
         name, *members = path.split(".")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import difflib
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -23,13 +22,12 @@ from ..inventory.loading import Inventory
 from ..reading.located import Place, Problems
 from ..schemas.facts import Facts, read_facts, takes
 from ..templates.macros import render_body
+from .headers import fault_of_header, fault_of_status
 
 _CHECK = "check_"
 _TAKING = "(self, message: JsonObject) -> None"
 # What every adapter has that checks a request in one way; its other checks are of other messages, or run these.
 _CHECKS = frozenset({"check_method", "check_params"})
-# A name of a header, as RFC 9110 has it.
-_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 
 def check_agreement(
@@ -54,6 +52,16 @@ def check_agreement(
     """
     concerns = {concern.name: concern for area in inventory.areas for concern in area.concerns}
     facts = {version: read_facts(schema) for version, schema in schemas.items()}
+    allowed = {
+        concern.among: frozenset(value for known in facts.values() for value in known.values_at(concern.among))
+        for concern in concerns.values()
+        if concern.among
+    }
+    ordered = {
+        concern.orders: any(known.values_of(concern.orders) for known in facts.values())
+        for concern in concerns.values()
+        if concern.orders
+    }
     for concern in concerns.values():
         _check_declaration(concern, facts, problems.mark if removed else problems.add)
         if inventory.whole:
@@ -69,16 +77,18 @@ def check_agreement(
             members=members,
             environment=environment,
             problems=problems,
+            allowed=allowed,
+            ordered=ordered,
         )
-        for concern in concerns.values():
-            if version in concern.answers:
-                agreement.check(concern, concern.answers[version])
+        agreement.check()
 
 
 def _check_named_concerns(concern: Concern, concerns: Mapping[str, Concern], problems: Problems) -> None:
     """The other concerns that a concern names, whatever is answered."""
-    if concern.needs and concern.needs not in concerns:
-        problems.add(concern.place_of("needs"), f"'{concern.needs}' is not a concern{_meant(concern.needs, concerns)}")
+    for key, names in (("needs", (concern.needs,)), ("excludes", concern.excludes)):
+        for name in names:
+            if name and name not in concerns:
+                problems.add(concern.place_of(key), f"'{name}' is not a concern{_meant(name, concerns)}")
     if concern.names == "concerns":
         for name, row in concern.rows.items():
             if name not in concerns:
@@ -95,6 +105,10 @@ def _check_declaration(concern: Concern, facts: Mapping[str, Facts], complain: C
         enumerations = [name for known in facts.values() for name in known.definitions if known.values_of(name)]
         meant = _meant(concern.orders, enumerations)
         complain(concern.place_of("orders"), f"'{concern.orders}' is a type with values in no schema{meant}")
+    if concern.among and not any(known.values_at(concern.among) for known in facts.values()):
+        complain(
+            concern.place_of("among"), f"'{concern.among}' is a member with values in no schema; allowed: Type.member"
+        )
     for choice, paths in concern.reads.items():
         for path in paths:
             if not any(known.has_member(path) for known in facts.values()):
@@ -104,7 +118,14 @@ def _check_declaration(concern: Concern, facts: Mapping[str, Facts], complain: C
 
 @dataclasses.dataclass(frozen=True)
 class _Agreement:
-    """Checks the answers of one revision. `elsewhere` are words of the wire that other schemas have and this one nowhere."""
+    """Checks the answers of one revision.
+
+    Attributes:
+        elsewhere: words of the wire that other schemas have and this one nowhere.
+        allowed: the values that any schema gives a member, by its path.
+        ordered: whether any schema gives a type values, by its name.
+        wrong: the concerns whose answers have been complained about; nothing follows from those.
+    """
 
     version: str
     facts: Facts
@@ -115,10 +136,30 @@ class _Agreement:
     members: frozenset[str]
     environment: jinja2.Environment | None
     problems: Problems
+    allowed: Mapping[str, frozenset[str]]
+    ordered: Mapping[str, bool]
+    wrong: set[str] = dataclasses.field(default_factory=set)
 
-    def check(self, concern: Concern, answer: Answer) -> None:
-        for place, message in self._contradictions(concern, answer):
+    def check(self) -> None:
+        """Complain about every answer that contradicts something."""
+        answered = [
+            (concern, concern.answers[self.version])
+            for concern in self.concerns.values()
+            if self.version in concern.answers
+        ]
+        naming_others = [(concern, answer) for concern, answer in answered if concern.names == "concerns"]
+        for concern, answer in answered:
+            if concern.names != "concerns":
+                self._say(answer, [concern.name], self._contradictions(concern, answer))
+        self._check_needs(answered)
+        self._check_uses(answered)
+        for concern, answer in naming_others:
+            self._say(answer, [concern.name], self._named_concerns(concern, answer))
+
+    def _say(self, answer: Answer, names: Iterable[str], found: Iterable[tuple[Place, str]]) -> None:
+        for place, message in found:
             (self.problems.mark if answer.review else self.problems.add)(place, message)
+            self.wrong.update(names)
 
     def _contradictions(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         checks: dict[str, Callable[[Concern, Answer], Iterable[tuple[Place, str]]]] = {
@@ -131,16 +172,19 @@ class _Agreement:
             "meta keys": self._meta_keys,
             "error codes": self._error_codes,
             "error kinds": self._error_kinds,
-            "concerns": self._named_concerns,
+            "status": self._status,
+            "statuses": self._statuses,
         }
         if concern.names:
             yield from checks[concern.names](concern, answer)
-        if concern.needs:
-            yield from self._needed(concern, answer)
         if concern.fills and answer.value is not None:
             yield from self._filled(concern, answer)
         if concern.orders:
             yield from self._ordered(concern, answer)
+        if concern.among:
+            yield from self._taken(concern, answer)
+        if concern.excludes and answer.value not in (None, False):
+            yield from self._excluded(concern, answer)
         if concern.kind == "choice":
             yield from self._read(concern, answer)
 
@@ -153,11 +197,8 @@ class _Agreement:
         yield from self._known(answer, "is", answer.value, "a notification of a client", self.facts.notifications)
 
     def _header(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
-        if isinstance(answer.value, str) and not _TOKEN.fullmatch(answer.value):
-            yield (
-                _at(answer, "is"),
-                f"'{answer.value}' is no name of a header; allowed: letters, digits, '-' and the like",
-            )
+        if isinstance(answer.value, str) and (fault := fault_of_header(answer.value)):
+            yield _at(answer, "is"), fault
         for other in self.concerns.values():
             if other.name == concern.name:
                 return
@@ -181,14 +222,6 @@ class _Agreement:
                 f"'{concern.name}' does not have each check once; allowed: {', '.join(known)}, in any order",
             )
 
-    def _needed(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
-        needed = self._answer_of(concern.needs)
-        if needed is not None and answer.value not in (None, False) and not _is_given(needed):
-            yield (
-                _at(answer, "is"),
-                f"'{concern.name}' needs '{concern.needs}', which {self.version} answers with {_shown(needed)}; allowed: {'no' if answer.value is True else 'none'}",
-            )
-
     def _filled(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         owner, _, member = concern.fills.rpartition(".")
         owner = self._published(owner)
@@ -205,13 +238,41 @@ class _Agreement:
     def _ordered(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         given = answer.value if isinstance(answer.value, tuple) else ()
         defined = self.facts.values_of(self._published(concern.orders))
+        if not self.ordered[concern.orders]:
+            return  # a type that is not there is said where it is named
         if sorted(given) != sorted(defined):
             allowed = f"exactly {', '.join(defined)}, in their order" if defined else "[]"
             lacking = [value for value in defined if value not in given]
             wrong = f"lacks {', '.join(lacking)}" if lacking else f"has more than {concern.orders}"
             yield _at(answer, "is"), f"'{concern.name}' {wrong} of {self.version}; allowed: {allowed}"
 
+    def _taken(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        owner, _, member = concern.among.rpartition(".")
+        allowed = self.facts.values_at(f"{self._published(owner)}.{member}") or sorted(self.allowed[concern.among])
+        unknown = [item for item in answer.value if item not in allowed] if isinstance(answer.value, tuple) else []
+        if unknown and allowed:
+            known = f"{concern.among} of {self.version} has {', '.join(allowed)}"
+            yield _at(answer, "is"), f"'{unknown[0]}' is not a value there{_meant(unknown[0], allowed)}; {known}"
+
+    def _excluded(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        for name in concern.excludes:
+            other = self._answer_of(name)
+            if other is not None and _is_given(other):
+                allowed = "no" if answer.value is True else "none"
+                what = f"'{concern.name}' excludes '{name}', which {self.version} answers with {_shown(other)}"
+                yield _at(answer, "is"), f"{what}; allowed for one of them: {allowed}"
+                return
+
+    def _status(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        if fault := fault_of_status(answer.value):
+            yield _at(answer, "is"), fault
+
     # Tables.
+
+    def _statuses(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
+        for row, value in answer.rows.items():
+            if fault := fault_of_status(value):
+                yield _at(answer, row), fault
 
     def _requests(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         for row in answer.rows:
@@ -261,7 +322,7 @@ class _Agreement:
 
     def _named_concerns(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         for row in concern.rows:
-            named = self._answer_of(row)
+            named = None if row in self.wrong else self._answer_of(row)
             if named is not None and _is_given(named) != (row in answer.rows):
                 allowed = "none" if row in answer.rows else "text"
                 yield _at(answer, row), f"{self.version} answers '{row}' with {_shown(named)}; allowed here: {allowed}"
@@ -278,16 +339,63 @@ class _Agreement:
             # What it takes are canonical values, whose words are those of all revisions.
             return
         body = render_body(self.environment, concern, answer.choice, answer.arguments)
-        for name in sorted(_attributes(body)):
-            used = self._answer_of(name)
-            if used is not None and self.concerns[name].kind == "value" and used.value is None:
-                yield place, f"the code of '{answer.choice}' uses '{name}', which {self.version} answers with none"
         for word in sorted(_texts(body) & self.elsewhere):
             yield (
                 place,
                 f"the code of '{answer.choice}' has \"{word}\", which is of other revisions and nowhere in the schema of "
                 f"{self.version}",
             )
+
+    def _check_needs(self, answered: Sequence[tuple[Concern, Answer]]) -> None:
+        """Complain about what needs another answer: at that one, where several need it, else where it is needed."""
+        lacking: dict[str, list[tuple[Concern, Answer]]] = {}
+        for concern, answer in answered:
+            needed = self._answer_of(concern.needs)
+            if needed is not None and answer.value not in (None, False) and not _is_given(needed):
+                lacking.setdefault(concern.needs, []).append((concern, answer))
+        for name, users in lacking.items():
+            needed = self.concerns[name].answers[self.version]
+            concern, answer = users[0]
+            said = f"which {self.version} answers with {_shown(needed)}"
+            if len(users) == 1:
+                allowed = "no" if answer.value is True else "none"
+                message = f"'{concern.name}' needs '{name}', {said}; allowed: {allowed}"
+                self._say(answer, [concern.name], [(_at(answer, "is"), message)])
+            else:
+                listed = ", ".join(f"'{user.name}'" for user, _ in users)
+                message = f"{listed} need '{name}', {said}; allowed: yes, or no (or none) in each of them"
+                self._say(needed, [name, *(user.name for user, _ in users)], [(_at(needed, "is"), message)])
+
+    def _check_uses(self, answered: Sequence[tuple[Concern, Answer]]) -> None:
+        """Complain about code that uses what is answered with none: at that answer, where it is wanted by several, else at the choice."""
+        uses = {concern.name: self._unanswered(concern, answer) for concern, answer in answered}
+        wanted_by: dict[str, list[str]] = {}
+        for user, names in uses.items():
+            for name in names if len(names) == 1 else ():
+                wanted_by.setdefault(name, []).append(user)
+        for concern, answer in answered:
+            names = uses[concern.name]
+            users = wanted_by.get(concern.name, [])
+            if len(users) > 1:
+                listed = " and ".join(f"'{user}'" for user in users)
+                message = f"'{concern.name}' is none, and the code of {listed} in {self.version} uses it; allowed: {concern.type.given if concern.type else ''}"
+                self._say(answer, [concern.name, *users], [(_at(answer, "is"), message)])
+            elif len(names) > 1 or any(len(wanted_by[name]) == 1 for name in names):
+                listed = " and ".join(f"'{name}'" for name in names)
+                message = f"the code of '{answer.choice}' uses {listed}, which {self.version} answers with none"
+                self._say(answer, [concern.name, *names], [(_at(answer, "choice"), message)])
+
+    def _unanswered(self, concern: Concern, answer: Answer) -> list[str]:
+        """The values that the code of a choice uses, and that the revision answers with none."""
+        if concern.kind != "choice" or concern.adjusts or concern.replaces or self.environment is None:
+            return []
+        body = render_body(self.environment, concern, answer.choice, answer.arguments)
+        used = {name: self._answer_of(name) for name in sorted(_attributes(body)) if name in self.concerns}
+        return [
+            name
+            for name, given in used.items()
+            if given is not None and self.concerns[name].kind == "value" and given.value is None
+        ]
 
     # What all of them use.
 

@@ -13,7 +13,7 @@ from ..canonical.merge import merge
 from ..canonical.rules import Rules
 from ..canonical.words import Words, complain_about_words, load_words
 from ..inventory.concerns import Area
-from ..inventory.loading import load_inventory
+from ..inventory.loading import load_inventory, taken_twice
 from ..inventory.selection import Rule, load_selection
 from ..projection.compare import Projection
 from ..reading.located import Problem, Problems, SpecificationError
@@ -22,6 +22,7 @@ from ..schemas.published import load_schemas
 from ..schemas.revisions import Revision, load_removed, load_revisions
 from ..templates.adapter_names import adapter_members, read_names
 from ..templates.macros import check_templates, make_environment
+from ..templates.model_templates import check_model_templates
 from .agreement import check_agreement
 from .inputs import Inputs, read_inputs
 from .names import check_names
@@ -91,10 +92,18 @@ def load_specification(root: pathlib.Path) -> Specification:
     of_vocabulary, of_templates, of_both = Problems(), Problems(), Problems()
     canonical: dict[str, Any] | None = None
     unsettled: set[str] = set()
+    rules_misnamed = False
     if rules is not None and not (of_schemas.found or of_rules.found):
         drafts = [revision.version for revision in revisions if revision.draft]
         canonical = merge(schemas, rules, of_vocabulary, drafts, unsettled)
-        check_rule_names(schemas, rules, removed, of_vocabulary)
+        of_names = Problems()
+        check_rule_names(schemas, rules, removed, of_names)
+        if of_names.found:
+            # What was meant by a name that nothing has is not done, which is no second mistake.
+            of_vocabulary.found.clear()
+            rules_misnamed = True
+        of_vocabulary.found += of_names.found
+        of_vocabulary.remarks += of_names.remarks
         complain_about_renames(schemas, rules, canonical["$defs"], of_vocabulary)
         if not of_words.found:
             words = words.following(rules.moves)
@@ -109,14 +118,20 @@ def load_specification(root: pathlib.Path) -> Specification:
         names = read_names(root, members | {concern.name for area in areas for concern in area.concerns})
         check_names(areas, members, names, of_templates)
         check_templates(root, areas, environment, names, of_templates)
+    check_model_templates(root, environment, of_templates)
     if inventory.whole and not (of_selection.found or of_schemas.found):
         check_selection(root, selection, areas, schemas, environment, removed, of_both)
     if rules is not None and canonical is not None:
         checked = None if of_templates.found or not inventory.whole else environment
         check_agreement(inventory, schemas, rules, members, checked, removed, of_both)
     projections: dict[str, Projection] = {}
-    if rules is not None and canonical is not None and inventory.whole:
-        projections = project(areas, revisions, schemas, rules, canonical, unsettled, removed, of_both)
+    if rules is not None and canonical is not None and inventory.whole and not rules_misnamed:
+        projections = project(
+            areas, revisions, schemas, rules, canonical, unsettled, removed, taken_twice(areas), of_both
+        )
+    # What is wrong by itself is not held against anything.
+    wrong = {problem.place for some in (of_inventory, of_templates) for problem in some.found}
+    of_both.found = [problem for problem in of_both.found if problem.place not in wrong]
     for some in (
         of_schemas,
         of_inventory,

@@ -31,6 +31,7 @@ def check_rule_names(
     """
     complain = problems.mark if removed else problems.add
     types = {name for schema in schemas.values() for name in schema["$defs"]}
+    said: set[Place] = set()
     for number, move in enumerate(rules.moves):
         what = f"the move '{move.name}' is"
         following = [other for other in rules.moves if other.published == move.canonical]
@@ -42,7 +43,10 @@ def check_rule_names(
             problems.add(
                 move.place, f"{what} from '{move.published}', as is '{before[0].name}' at line {line}; allowed: once"
             )
+        elif following and following[0].place in said:
+            pass  # a circle, which is one mistake
         elif following:
+            said.add(move.place)
             onward = f"from where '{following[0].name}' at line {following[0].place.line} goes on"
             problems.add(move.place, f"{what} to '{move.canonical}', {onward}; allowed: to a type that no move is from")
         elif unknown := _unknown(what, (move.published, move.canonical), types):

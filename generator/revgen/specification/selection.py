@@ -18,8 +18,7 @@ from ..reading.located import Place, Problems
 from ..reading.models import near, without_meant
 from ..schemas.facts import Facts, read_facts
 from ..templates.macros import FOLDER
-
-RULES = "rules.py.jinja"
+from ..templates.skeletons import RULES
 
 
 def header_names(areas: Iterable[Area], concern: str) -> tuple[str, ...]:
@@ -77,10 +76,10 @@ def check_selection(
                 what = f"rule '{rule.name}' compares with '{value}', which is not {known[name][0]}"
                 complain = problems.mark if removed and name != "header" else problems.add
                 complain(value.place, f"{what}{_near(value, known[name][1])}")
-    for name in macros:
-        if name not in {rule.name for rule in rules}:
-            place = Place(f"{FOLDER}/{RULES}", macros[name].lineno, 1)
-            problems.add(place, f"macro '{name}' is of no rule; rules: {', '.join(rule.name for rule in rules)}")
+    names = [rule.name for rule in rules]
+    for name in without_meant([name for name in macros if name not in names], names, macros):
+        place = Place(f"{FOLDER}/{RULES}", macros[name].lineno, 1)
+        problems.add(place, f"macro '{name}' is of no rule; rules: {', '.join(names)}")
 
 
 def _macros(root: pathlib.Path, environment: jinja2.Environment) -> dict[str, nodes.Macro]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import pathlib
-import re
 from typing import Any
 
 from ..canonical.merge import published_aliases
@@ -18,10 +17,9 @@ from ..inventory.concerns import Area, Concern
 from ..projection.compare import Answers, Projection, compare, complain, complain_about_unused
 from ..reading import located
 from ..reading.located import Problems
-from ..reading.models import near
 from ..schemas.methods import sendable
 from ..schemas.revisions import Revision
-from ..schemas.shapes import Definitions, references, resolved
+from .parts import check_parts, parts_of
 
 PATH = "specs/canonical.yaml"
 
@@ -47,6 +45,7 @@ def project(
     canonical: dict[str, Any],
     unsettled: collections.abc.Collection[str],
     removed: collections.abc.Sequence[str],
+    taken_twice: collections.abc.Mapping[str, str],
     problems: Problems,
 ) -> dict[str, Projection]:
     """What each revision can carry of the vocabulary, by version.
@@ -59,6 +58,7 @@ def project(
         canonical: the vocabulary as a schema.
         unsettled: what of it conflicts, from `merge`.
         removed: revisions that may come back. Where there are any, what nothing knows is a mark, since it may be theirs.
+        taken_twice: what two concerns fill or replace, with that part; one of them is meant for something else.
         problems: receives answers that are missing, and concerns that name what nothing has; concerns that fill or replace what is never asked for are remarks.
     """
     concerns = [concern for area in areas for concern in area.concerns]
@@ -73,7 +73,9 @@ def project(
         )
         for revision in revisions
     }
-    complain(projections, rules, problems, [revision.version for revision in revisions if revision.draft])
+    wrong = check_parts(concerns, canonical["$defs"], bool(removed), problems)
+    drafts = [revision.version for revision in revisions if revision.draft]
+    complain(projections, rules, problems, drafts, {} if removed else {**wrong, **taken_twice})
     complain_about_unused(projections.values(), rules, problems)
     places = [f"{name}.{member}" for name, node in canonical["$defs"].items() for member in node.get("properties", {})]
     for pattern in rules.hints:
@@ -84,70 +86,12 @@ def project(
             problems.remark(pattern.place, f"'{pattern.text}' hints, and is no member of the vocabulary{instead}")
     used = {key for projection in projections.values() for key in projection.used}
     for concern in concerns:
-        for part, target in (("fills", concern.fills), ("replaces", concern.replaces), ("adjusts", concern.adjusts)):
-            if target and not _names_something(target, canonical["$defs"], is_member=part == "fills"):
-                (problems.mark if removed else problems.add)(
-                    concern.place_of(part), f"'{target}' is not in the canonical vocabulary{_near(target, canonical)}"
-                )
-            elif part == "adjusts" and target and not _is_object(target, canonical["$defs"]):
-                problems.add(
-                    concern.place_of(part),
-                    f"'{target}' is no type of objects; allowed: a type of the vocabulary that has members",
-                )
-            elif (
-                target
-                and (forms := _FORMS[part, _is_object(target.rpartition(".")[2], canonical["$defs"])])
-                and (_form(concern.signature) not in forms)
-            ):
-                problems.add(
-                    concern.place_of("signature"),
-                    f"'{concern.name}' {part} '{target}'; allowed for that, with any name: {' or '.join(f'(self, name: {form}' for form in forms)}",
-                )
-            elif target and part != "adjusts" and target not in used:
+        for part, target in parts_of(concern):
+            if part != "adjusts" and target not in used and target not in wrong:
                 problems.remark(
                     concern.place_of(part), f"'{concern.name}' {part} '{target}', which no revision asks for"
                 )
     return projections
-
-
-def _names_something(target: str, definitions: Definitions, *, is_member: bool) -> bool:
-    """Whether there is such a member, type, or union with such a branch."""
-    owner, _, last = target.rpartition(".")
-    if is_member and not owner:
-        return any(last in node.get("properties", {}) for node in definitions.values())
-    if not owner:
-        return last in definitions
-    node = definitions.get(owner, {})
-    return last in resolved(node, definitions).get("properties", {}) or last in set(references(node))
-
-
-_ONE = "JsonObject) -> JsonObject"
-_VALUE = ("Json) -> Json", "list[JsonObject]) -> Json")
-_FORMS: dict[tuple[str, bool], tuple[str, ...]] = {
-    ("adjusts", True): (_ONE,),
-    ("replaces", True): ("JsonObject) -> list[JsonObject]",),
-    ("replaces", False): _VALUE,
-    ("fills", True): (),
-    ("fills", False): (),
-}
-"""What a method may take and give that says what is sent: by what it does, and whether that is done with objects."""
-
-
-def _form(signature: str) -> str:
-    """What a method takes and gives, without the name of what it takes."""
-    return re.sub(r"^\(self, \w+: ", "", signature)
-
-
-def _is_object(target: str, definitions: Definitions) -> bool:
-    return "properties" in definitions.get(target, {})
-
-
-def _near(target: str, canonical: dict[str, Any]) -> str:
-    known = {
-        *canonical["$defs"],
-        *(name for node in canonical["$defs"].values() for name in node.get("properties", {})),
-    }
-    return near(target.rpartition(".")[2], known)
 
 
 def _answers(

@@ -13,11 +13,8 @@ from collections.abc import Iterable
 from types import ModuleType
 
 from .macros import FOLDER
-from .skeletons import render_skeleton
+from .skeletons import ADAPTER, PROTOCOL, render_skeleton
 from .used_names import Names
-
-ADAPTER = "adapter.py.jinja"
-PROTOCOL = "protocol.py.jinja"
 
 _IMPORT = re.compile(r"^(?:from [\w.]+ )?import .+$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^(\w+)(?:: .+)? = ", re.MULTILINE)

@@ -223,6 +223,7 @@ class _TemplateCheck:
 
     def _check_bodies(self, macros: dict[str, nodes.Macro], lines: collections.abc.Sequence[str]) -> None:
         """Render what the answers ask for: a body must be Python, and short enough to be read as one thing."""
+        missing_in: dict[str, list[str]] = {}
         for answer in self.concern.answers.values():
             place = self._place(macros[answer.choice], lines)
             try:
@@ -240,7 +241,12 @@ class _TemplateCheck:
                 self._complain(place, f"the body of macro '{answer.choice}' is not the body of a method: {fault}")
                 continue
             for missing in undefined_in_body(self.concern.signature, body, self.names):
-                self._complain(place, f"macro '{answer.choice}' uses {missing}")
+                users = missing_in.setdefault(missing, [])
+                users += [answer.choice] if answer.choice not in users else []
+        for missing, users in missing_in.items():
+            # What a parameter was called before is one mistake, however many macros use it.
+            using = f"macro '{users[0]}' uses" if len(users) == 1 else f"the macros {', '.join(users)} use"
+            self._complain(self._place(macros[users[0]], lines), f"{using} {missing}")
 
     def _place(self, macro: nodes.Macro, lines: collections.abc.Sequence[str]) -> Place:
         """Where a macro's name stands. Jinja knows the line alone."""

@@ -14,6 +14,16 @@ import jinja2
 from ..reading.located import Place, Problem, SpecificationError
 from .macros import FOLDER, make_environment
 
+ADAPTER = "adapter.py.jinja"
+MESSAGES, PROJECTION = "messages.py.jinja", "projection.py.jinja"
+"""What the skeleton of adapters imports."""
+PACKAGE = "package.py.jinja"
+PROTOCOL = "protocol.py.jinja"
+SELECTION = "selection.py.jinja"
+RULES = "rules.py.jinja"
+"""What that of the selection imports."""
+SKELETONS = (ADAPTER, MESSAGES, PACKAGE, PROJECTION, PROTOCOL, RULES, SELECTION)
+
 
 def render_skeleton(root: pathlib.Path, name: str, **context: Any) -> str:
     """The text that a skeleton gives.
