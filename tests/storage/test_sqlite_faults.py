@@ -227,7 +227,7 @@ def test_whoever_comes_and_goes_takes_nothing_from_those_who_stay(url: str) -> N
             await stays.store.put_if(at, None, b"1", 60, owner="a")
             await comes.store.delete(at)
             await asyncio.to_thread(subprocess.run, [sys.executable, "-c", f"{look}; made.close()"], check=True)
-            assert wal.exists()
+            assert await asyncio.to_thread(wal.exists)
             assert await stays.store.get(at) is not None
 
     asyncio.run(test())
