@@ -18,7 +18,7 @@ help: ## list the targets
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[auth,generator,postgres,redis,uvicorn]" --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[auth,generator,postgres,redis,reload,uvicorn]" --group dev
 	@touch $@
 
 generate: $(READY) ## the main job: specs/ and templates/ -> generated/

@@ -58,3 +58,4 @@ from .settings import Limits as Limits
 from .settings import Settings as Settings
 from .storage.memory import MemoryHub as MemoryHub
 from .storage.memory import MemoryStore as MemoryStore
+from .version import __version__ as __version__

@@ -98,9 +98,13 @@ class SessionUnknown(PeerFault):
 
 
 class OriginRefused(PeerFault):
-    """The `Origin` or `Host` header is not on the allow-list."""
+    """The `Origin` header is not on the allow-list."""
 
     kind = "origin_refused"
+
+
+class HostRefused(OriginRefused):
+    """The `Host` header is not on the allow-list."""
 
 
 class MethodNotAllowed(PeerFault):

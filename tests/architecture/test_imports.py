@@ -68,8 +68,10 @@ def imports_of(name: str, tree: ast.AST, known: Mapping[str, ast.Module], at_onc
 
 
 def room_of(module: str) -> str:
-    """The folder that a module is in."""
+    """The folder that a module is in; what `python -m` runs is the command line."""
     parts = module.split(".")
+    if parts[-1] == "__main__":
+        return "cli"
     inner = RUNTIME / PACKAGE / (parts[1] if len(parts) > 1 else "")
     return parts[1] if len(parts) > 1 and inner.is_dir() else VOCABULARY
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import pathlib
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import aiohttp
@@ -85,14 +87,141 @@ async def test_it_serves_old_clients_too() -> None:
         child.stdout.close()
 
 
+SHOP = """
+import logging, sys
+from mcp_anyrev import Limits, Registry, Server, Settings
+
+registry = Registry("shop", "{version}")
+
+
+@registry.tool
+def price() -> str:
+    logging.getLogger("shop").info("asked for a price")
+    return sys.argv[0]
+
+
+settings = Settings(revisions=["{newest}", "{oldest}"], limits=Limits(nesting=3))
+server = Server(registry, settings)
+"""
+
+
+@contextlib.contextmanager
+def serving(tmp_path: pathlib.Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """The command, in a process of its own; what it says of itself goes to a file."""
+    versions = AdapterSet.default().versions
+    (tmp_path / "shop.py").write_text(SHOP.format(version="2.1", newest=versions[0], oldest=versions[-1]))
+    command = [sys.executable, "-m", "mcp_anyrev", "serve", *options, "--port", "0"]
+    with (tmp_path / "stderr").open("w") as told:
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=told, text=True, cwd=tmp_path)
+        try:
+            yield child
+        finally:
+            child.send_signal(signal.SIGINT)
+            assert child.wait(10) == 0
+            assert child.stdout is not None
+            child.stdout.close()
+
+
+@pytest.mark.parametrize("target", [["shop:registry", "--settings", "shop:settings"], ["shop.py:server"]])
+async def test_it_serves_both_transports_and_its_health_as_it_was_declared_and_says_so(
+    tmp_path: pathlib.Path, target: list[str]
+) -> None:
+    over = ["--transport", "http", "--transport", "sse", "--health", "health", "-v", "--log-level", "info"]
+    versions = AdapterSet.default().versions
+    with serving(tmp_path, *target, *over) as child:
+        assert child.stdout is not None
+        url = child.stdout.readline().strip()
+        base = url.removesuffix("/mcp")
+        for version in (versions[0], versions[-1]):
+            async with RawClient(url, AdapterSet.default().by_version[version]) as client:
+                assert (await client.tool("price")).text
+        async with aiohttp.ClientSession() as http:
+            async with http.get(f"{base}/health") as answer:
+                assert answer.status == 200 and (await answer.json())["revisions"] == [versions[0], versions[-1]]
+            async with http.get(f"{base}/sse") as stream:
+                assert await stream.content.readline() == b"event: endpoint\n"
+    told = (tmp_path / "stderr").read_text()
+    for line in ("shop 2.1: 1 tool", f"revisions: {versions[0]}, {versions[-1]}", f"HTTP+SSE: {base}/sse"):
+        assert line in told.splitlines()
+    assert f"health: {base}/health" in told and f"{versions[0]} tools/call price anonymous/127.0.0.1 ok" in told
+    assert "info shop: asked for a price" in told
+
+
+async def test_it_starts_again_at_the_same_address_whenever_the_application_changes(tmp_path: pathlib.Path) -> None:
+    with serving(tmp_path, "shop.py:registry", "--reload") as child:
+        assert child.stdout is not None
+        url = child.stdout.readline()
+        application = tmp_path / "shop.py"
+        text = application.read_text()
+        application.write_text("= no Python")
+        await until(lambda: "SyntaxError" in (tmp_path / "stderr").read_text())
+        application.write_text(text.replace('"2.1"', '"2.2"'))
+        assert child.stdout.readline() == url  # nothing else runs in this loop
+    told = (tmp_path / "stderr").read_text()
+    assert f"watching {tmp_path}" in told and "shop 2.1" in told and "shop 2.2" in told
+
+
+WITHOUT_UNIX = """
+import os, sys
+for name in ("fcntl", "grp", "pwd", "resource", "termios", "uvloop"):
+    sys.modules[name] = None
+for name in ("fork", "getuid", "killpg", "setsid"):
+    delattr(os, name)
+from mcp_anyrev.cli.main import main
+main()
+"""
+
+
+async def test_it_serves_where_what_only_unix_has_is_missing(tmp_path: pathlib.Path) -> None:
+    """As on Windows, as far as another system can show it."""
+    (tmp_path / "shop.py").write_text(SHOP.format(version="1", newest=NEWEST, oldest=NEWEST))
+    command = [sys.executable, "-c", WITHOUT_UNIX, "serve", "shop.py:registry", "--port", "0"]
+    refused = subprocess.run([*command, "--workers", "2"], capture_output=True, text=True, cwd=tmp_path)  # noqa: ASYNC221  # as above
+    assert refused.returncode == 2 and "this system cannot have several workers" in refused.stderr
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)  # noqa: ASYNC220  # as above
+    try:
+        assert child.stdout is not None
+        adapter = AdapterSet.default().by_version[NEWEST]
+        async with RawClient(child.stdout.readline().strip(), adapter) as client:
+            assert (await client.call("tools/list")).status == 200
+    finally:
+        child.send_signal(signal.SIGINT)
+        assert child.wait(10) == 0
+        assert child.stdout is not None
+        child.stdout.close()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  # it is another process
+            await asyncio.sleep(0.05)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["serve", "examples/gates.py:registry", "--settings", "examples/gates.py:registry"], "Registry, not Settings"),
+        (
+            ["serve", "examples/gates.py:registry", "--settings", "settings"],
+            "lacks a part; write a module or a .py file",
+        ),
+        (
+            ["serve", "examples/gates.py:registry", "--sse-path", "/x"],
+            "--sse-path means nothing without --transport sse",
+        ),
+        (["serve", "x:y", "--transport", "stdio", "--transport", "http"], "stdio is for one client alone"),
+        (["serve", "x:y", "--transport", "stdio", "--health", "/x"], "--health means nothing over stdio"),
+        (["serve", "x:y", "--reload", "--workers", "2"], "--reload is for one process"),
+        (["serve", "no_such_module:y", "--reload"], "there is no module no_such_module"),
         (["serve", "examples/gates.py"], "lacks a part; write a module or a .py file, a colon, and a name"),
         (["serve", "examples/absent.py:registry"], "there is no file examples/absent.py"),
         (["serve", "no_such_module:registry"], "there is no module no_such_module"),
         (["serve", "examples/gates.py:absent"], "examples/gates.py has nothing named 'absent'"),
-        (["serve", "examples/gates.py:Nothing"], "'Nothing' in examples/gates.py is a ModelMetaclass, not a Registry"),
+        (
+            ["serve", "examples/gates.py:Nothing"],
+            "'Nothing' in examples/gates.py is a ModelMetaclass, not a Registry or a Server",
+        ),
         (["serve", "examples/gates.py:registry", "--revisions", "banana"], "banana; known: "),
         (
             ["serve", "examples/gates.py:registry", "--allow-host", "https://shop.example"],

@@ -23,7 +23,7 @@ from mcp_anyrev.cli.skills import skills
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="mcp-anyrev", prog_name="mcp-anyrev")
+@click.version_option(None, "-V", "--version", package_name="mcp-anyrev", prog_name="mcp-anyrev")
 @click.pass_context
 def group(context: click.Context) -> None:
     """Serve and call every published revision of the Model Context Protocol."""

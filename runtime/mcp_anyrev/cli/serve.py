@@ -10,39 +10,40 @@ from typing import TYPE_CHECKING, ClassVar
 import click
 
 from mcp_anyrev.cli.help import CommandWithExamples, known_revision
+from mcp_anyrev.cli.logs import LEVELS, hush_start, show_logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcp_revisions.protocol import Adapter
+    from mcp_anyrev.cli.served import Said
+    from mcp_anyrev.settings import Settings
 
 
 class _Serve(CommandWithExamples):
     examples: ClassVar[tuple[str, ...]] = (
         "mcp-anyrev serve examples/gates.py:registry",
-        "mcp-anyrev serve shop.tools:registry --port 8080 --path /api/mcp",
+        "mcp-anyrev serve shop.tools:registry --port 8080 --path /api/mcp --health /health",
+        "mcp-anyrev serve shop.tools:registry --settings shop.tools:settings -v",
+        "mcp-anyrev serve shop/tools.py:registry --reload",
         "mcp-anyrev serve shop.tools:registry --revisions {newest},{oldest}",
-        "mcp-anyrev serve shop.tools:registry --transport sse",
+        "mcp-anyrev serve shop.tools:registry --transport http --transport sse",
         "mcp-anyrev serve shop.tools:registry --transport stdio",
         "mcp-anyrev serve shop.tools:registry --store valkey://localhost:6379/0 --workers 4",
     )
 
 
-_PATHS = {"http": "/mcp", "sse": "/sse"}
-"""A transport → the path of its address, if nothing is said."""
-
-_STDIO = "stdio"
+_HTTP, _SSE, _STDIO = "http", "sse", "stdio"
 _OF_HTTP = {
     "workers": "--workers",
     "host": "--host",
     "port": "--port",
     "path": "--path",
+    "sse_path": "--sse-path",
+    "health": "--health",
     "hosts": "--allow-host",
     "origins": "--allow-origin",
+    "reload": "--reload",
 }
-
-_KEYS = "MCP_ANYREV_KEYS"
-_KEY_BYTES = 32
 
 
 def _revisions(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -51,98 +52,138 @@ def _revisions(context: click.Context, parameter: click.Parameter, value: str | 
     return tuple(known_revision(one.strip()) for one in value.split(","))
 
 
+def _rooted(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    return None if value is None else f"/{value.lstrip('/')}"
+
+
 @click.command(cls=_Serve)
 @click.argument("target", metavar="MODULE:REGISTRY")
+@click.option("--settings", metavar="MODULE:SETTINGS", help="How it is run: a Settings object; the other options win.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Interface to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="0 for any that is free.")
 @click.option(
-    "--transport", type=click.Choice([*_PATHS, _STDIO]), default="http", show_default=True, help="How to speak."
+    "--transport",
+    "transports",
+    type=click.Choice([_HTTP, _SSE, _STDIO]),
+    multiple=True,
+    default=[_HTTP],
+    show_default=True,
+    help="How to speak; http and sse can be given together.",
 )
-@click.option("--path", default=None, help="Path of the address; /mcp over http, /sse over sse, if not given.")
+@click.option(
+    "--path", callback=_rooted, help="Path of the address; /mcp over http, /sse over sse alone, if not given."
+)
+@click.option(
+    "--sse-path", callback=_rooted, help="Path of the address over sse where http is served, too; /sse if not given."
+)
+@click.option("--health", metavar="PATH", callback=_rooted, help="Path that tells a load balancer how the server does.")
 @click.option("--revisions", metavar="REV,REV", callback=_revisions, help="Serve only these; all if not given.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Another name that clients reach it by.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="Another origin that may use it.")
 @click.option("--store", metavar="URL", default=None, envvar="MCP_ANYREV_STORE", help="Where workers share sessions.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 1024), help="Processes on the port.")
+@click.option("--reload", is_flag=True, help="Start again whenever a .py file beside the module changes.")
+@click.option("--log-level", type=click.Choice(LEVELS), help="How much is logged, on stderr; warning if not given.")
+@click.option("-v", "--verbose", is_flag=True, help="Log a line for each request.")
+@click.pass_context
 def serve(
+    context: click.Context,
     target: str,
+    settings: str | None,
     host: str,
     port: int,
-    transport: str,
+    transports: tuple[str, ...],
     path: str | None,
+    sse_path: str | None,
+    health: str | None,
     revisions: tuple[str, ...] | None,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
     store: str | None,
     workers: int,
+    reload: bool,
+    log_level: str | None,
+    verbose: bool,
 ) -> None:
     """Serve REGISTRY of MODULE until it is interrupted: over Streamable HTTP, over HTTP+SSE for old clients, or on stdin and stdout.
 
-    MODULE is a dotted name or a .py file. Over HTTP the URL is written to stdout once the server listens. Secrets that seal what
-    travels through clients are taken from MCP_ANYREV_KEYS, separated by spaces: the first seals, all of them open.
+    MODULE is a dotted name or a .py file, and REGISTRY a Registry or a Server in it. Over HTTP the URL is written to stdout once the
+    server listens, and what it serves to stderr. Secrets that seal what travels through clients are taken from MCP_ANYREV_KEYS,
+    separated by spaces: the first seals, all of them open.
     """
+    from mcp_anyrev.cli.served import Said
+
+    over = set(transports)
+    said = Said(target, settings, revisions, store, hosts, origins)
+    if _STDIO in over:
+        _check_no_http(context, over)
+        _serve_stdio(said, log_level, verbose)
+        return
+    if reload:
+        from mcp_anyrev.cli.reloading import serve_and_reload
+
+        if workers > 1:
+            raise click.UsageError("--reload is for one process; leave --workers out")
+        serve_and_reload(target, host, port)
+        return
+    if over == {_SSE}:
+        path, sse_path = None, path or sse_path or "/sse"
+    else:
+        if sse_path is not None and _SSE not in over:
+            raise click.UsageError("--sse-path means nothing without --transport sse")
+        path, sse_path = path or "/mcp", (sse_path or "/sse") if _SSE in over else None
+    _serve_http(said, host, port, path, sse_path, health, workers, log_level, verbose)
+
+
+def _serve_stdio(said: Said, log_level: str | None, verbose: bool) -> None:
+    import sys
+
+    from mcp_anyrev.serving.server import Server
+    from mcp_anyrev.serving.stdio import loaded_on_stdio
+
+    def load() -> Server:
+        server = said.load().server
+        show_logs(log_level, requests=verbose)
+        return server
+
+    try:
+        loaded_on_stdio(load)
+    except KeyboardInterrupt:
+        sys.exit(0)
+
+
+def _serve_http(
+    said: Said,
+    host: str,
+    port: int,
+    path: str | None,
+    sse_path: str | None,
+    health: str | None,
+    workers: int,
+    log_level: str | None,
+    verbose: bool,
+) -> None:
     import sys
     from functools import partial
 
-    from pydantic import ValidationError
-
-    from mcp_anyrev.cli.targets import TargetFault, load_registry
     from mcp_anyrev.serving.serve import CannotListen, run
-    from mcp_anyrev.serving.stdio import loaded_on_stdio
-    from mcp_anyrev.settings import LOOPBACK, Settings
 
-    if transport == "sse" and not any(adapter.served_on_http_sse for adapter in _adapters(revisions)):
-        raise click.BadParameter(
-            f"none of these is served over sse: {', '.join(revisions or ())}", param_hint="--revisions"
-        )
+    served = said.load(workers)
+    _check_revisions(served.settings, sse_path)
+    show_logs(log_level, requests=verbose)
+    serves = partial(run, served.registry, served.settings, host=host, path=path, sse_path=sse_path, health_path=health)
     try:
-        settings = Settings(
-            revisions=revisions,
-            store=store,
-            keys=_keys(workers),
-            allowed_hosts=(*LOOPBACK, *hosts),
-            allowed_origins=(*LOOPBACK, *origins),
-        )
-    except ValidationError as faults:
-        raise click.UsageError(
-            "; ".join(fault["msg"].removeprefix("Value error, ") for fault in faults.errors())
-        ) from None
-    load = partial(load_registry, target)
-    try:
-        if transport == _STDIO:
-            _check_no_http(click.get_current_context())
-            loaded_on_stdio(load, settings)
-            return
-        path = f"/{(path or _PATHS[transport]).lstrip('/')}"
-        serves = partial(
-            run,
-            load(),
-            settings,
-            path=path if transport == "http" else None,
-            sse_path=path if transport == "sse" else None,
-        )
         if workers == 1:
-            serves(host=host, port=port, told=click.echo)
+            serves(port=port, told=click.echo)
         else:
-            _serve_with(workers, serves, host, port, store)
-    except TargetFault as fault:
-        raise click.BadParameter(str(fault), param_hint="MODULE:REGISTRY") from None
+            _serve_with(workers, serves, host, port, served.settings)
     except KeyboardInterrupt:
         sys.exit(0)
     except CannotListen as error:
         raise click.ClickException(str(error)) from None
 
 
-def _keys(workers: int) -> tuple[bytes, ...]:
-    """The secrets of the environment, or one for all workers."""
-    import os
-    import secrets
-
-    given = tuple(each.encode() for each in os.environ.get(_KEYS, "").split())
-    return given or ((secrets.token_bytes(_KEY_BYTES),) if workers > 1 else ())
-
-
-def _serve_with(workers: int, serves: Callable[..., None], host: str, port: int, store: str | None) -> None:
+def _serve_with(workers: int, serves: Callable[..., None], host: str, port: int, settings: Settings) -> None:
     """Serve with several processes on one port.
 
     Raises:
@@ -151,13 +192,14 @@ def _serve_with(workers: int, serves: Callable[..., None], host: str, port: int,
     import os
 
     from mcp_anyrev.serving.serve import CannotListen
-    from mcp_anyrev.serving.workers import CannotStart, Workers
     from mcp_anyrev.storage.backends import is_shared
     from mcp_anyrev.transports.listening import listening
 
     if not hasattr(os, "fork"):
         raise click.UsageError("this system cannot have several workers; start several servers instead")
-    if store is None or not is_shared(store):
+    from mcp_anyrev.serving.workers import CannotStart, Workers
+
+    if settings.store is None or (isinstance(settings.store, str) and not is_shared(settings.store)):
         click.echo(
             f"{workers} workers without a --store that they share: a session, a stream or a question that is begun on one is unknown "
             "to the others, and changes are heard on one alone",
@@ -168,7 +210,9 @@ def _serve_with(workers: int, serves: Callable[..., None], host: str, port: int,
     except OSError as error:
         raise CannotListen(error.errno, f"cannot listen on {host}:{port}: {error.strerror or error}") from None
 
-    def work(told: Callable[[str], None]) -> None:
+    def work(told: Callable[[str], None], first: bool) -> None:
+        if not first:
+            hush_start()
         serves(sockets=sockets, told=told)
 
     try:
@@ -177,14 +221,19 @@ def _serve_with(workers: int, serves: Callable[..., None], host: str, port: int,
         raise click.ClickException(str(error)) from None
 
 
-def _check_no_http(context: click.Context) -> None:
+def _check_no_http(context: click.Context, over: set[str]) -> None:
     """See that nothing is asked for that means nothing on stdin and stdout."""
+    if over != {_STDIO}:
+        raise click.UsageError("stdio is for one client alone; it cannot be served beside another transport")
     for parameter, option in _OF_HTTP.items():
         if context.get_parameter_source(parameter) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{option} means nothing over stdio")
 
 
-def _adapters(revisions: tuple[str, ...] | None) -> list[Adapter]:
+def _check_revisions(settings: Settings, sse_path: str | None) -> None:
+    """See that something can be served over HTTP+SSE, where that is asked for."""
     from mcp_revisions import AdapterSet
 
-    return list(AdapterSet(revisions).by_version.values())
+    adapters = AdapterSet(settings.revisions).by_version
+    if sse_path is not None and not any(adapter.served_on_http_sse for adapter in adapters.values()):
+        raise click.BadParameter(f"none of these is served over sse: {', '.join(adapters)}", param_hint="--revisions")

@@ -1,4 +1,4 @@
-"""`MODULE:REGISTRY` → the registry.
+"""`MODULE:NAME` → what a module has by that name: a registry, a server, settings.
 
 Rule: everything that can be wrong with it is said in one line that names what was found.
 """
@@ -14,6 +14,8 @@ import traceback
 from types import ModuleType
 
 from mcp_anyrev.declaring.registry import Registry
+from mcp_anyrev.serving.server import Server
+from mcp_anyrev.settings import Settings
 
 _NOT_THE_APPLICATIONS = (
     str(pathlib.Path(__file__).parents[1]),
@@ -22,18 +24,47 @@ _NOT_THE_APPLICATIONS = (
 
 
 class TargetFault(ValueError):
-    """There is no registry under that name; the text says why."""
+    """There is nothing under that name that can be used; the text says why."""
 
 
 def load_registry(target: str) -> Registry:
-    """Import what declares a registry.
+    """Import what declares a registry; that of a server where there is one.
 
     Args:
-        target: a dotted name or a `.py` file, a colon, and the name of the registry in it.
+        target: a dotted name or a `.py` file, a colon, and the name of a registry or a server in it.
 
     Raises:
-        TargetFault: it is not written like that, there is no such module, or it has no such registry.
+        TargetFault: it is not written like that, there is no such module, or it has no such thing.
     """
+    found = load_registry_or_server(target)
+    return found.registry if isinstance(found, Server) else found
+
+
+def load_registry_or_server(target: str) -> Registry | Server:
+    """The same, as it is declared."""
+    name, found = _found(target)
+    if not isinstance(found, Registry | Server):
+        raise TargetFault(f"{name} is a {type(found).__name__}, not a Registry or a Server")
+    return found
+
+
+def load_settings(target: str) -> Settings:
+    """Import settings.
+
+    Args:
+        target: a dotted name or a `.py` file, a colon, and the name of settings in it.
+
+    Raises:
+        TargetFault: as above.
+    """
+    name, found = _found(target)
+    if not isinstance(found, Settings):
+        raise TargetFault(f"{name} is a {type(found).__name__}, not Settings")
+    return found
+
+
+def _found(target: str) -> tuple[str, object]:
+    """What a target names, and how that is called in a sentence."""
     where, colon, name = target.rpartition(":")
     if not colon or not where or not name:
         raise TargetFault(f"{target!r} lacks a part; write a module or a .py file, a colon, and a name")
@@ -41,16 +72,17 @@ def load_registry(target: str) -> Registry:
     found = getattr(module, name, None)
     if found is None:
         raise TargetFault(f"{where} has nothing named {name!r}")
-    if not isinstance(found, Registry):
-        raise TargetFault(f"{name!r} in {where} is a {type(found).__name__}, not a Registry")
-    return found
+    return f"{name!r} in {where}", found
 
 
 def _from_file(where: str) -> ModuleType:
     path = pathlib.Path(where)
     if not path.is_file():
         raise TargetFault(f"there is no file {where}")
-    specification = importlib.util.spec_from_file_location(path.stem, path)
+    known = sys.modules.get(path.stem)
+    if known is not None and getattr(known, "__file__", None) == str(path.resolve()):
+        return known  # settings may stand beside a registry
+    specification = importlib.util.spec_from_file_location(path.stem, path.resolve())
     if specification is None or specification.loader is None:
         raise TargetFault(f"{where} cannot be imported")
     folder = str(path.parent.resolve())

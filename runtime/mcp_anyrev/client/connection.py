@@ -41,7 +41,7 @@ from mcp_anyrev.client.errors import (
 )
 from mcp_anyrev.client.notices import MESSAGE, PROGRESS
 from mcp_anyrev.client.patience import Patience
-from mcp_anyrev.conversation.conversation import CANCELLED, Undeliverable, messages_of
+from mcp_anyrev.conversation.conversation import CANCELLED, Undeliverable, Watch, messages_of
 from mcp_anyrev.conversation.in_flight import InFlight
 from mcp_anyrev.conversation.outcomes import Outcome, Result
 from mcp_anyrev.messages import parse
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.client.answering import Answering
     from mcp_anyrev.client.notices import Notices, OnProgress
     from mcp_anyrev.client.transport import Transport
-    from mcp_anyrev.conversation.conversation import Conversation
+    from mcp_anyrev.conversation.conversation import Conversation, Watch
     from mcp_anyrev.conversation.requests import Request
     from mcp_anyrev.settings import Limits
 
@@ -84,6 +84,7 @@ class Connection:
         self, transport: Transport, answering: Answering, notices: Notices, limits: Limits, information: JsonObject
     ) -> None:
         self.in_flight = InFlight(limits)
+        self.watch: Watch | None = None
         self.transport = transport
         self.heard: list[Heard] = []
         """Those that are told of every notification at once."""

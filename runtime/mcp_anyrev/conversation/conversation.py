@@ -36,13 +36,23 @@ CANCELLED = "notifications/cancelled"
 
 Given = TypeVar("Given")
 
+Watch = Callable[[Request], Callable[[Response | None], None]]
+"""Is told of a request when it comes, in the context in which it is then answered; and, by what it returns, when it has been, with the
+response; None where nobody wants one any longer."""
+
 
 class Undeliverable(Exception):
     """A request of our own does not reach the peer."""
 
 
 class Handler(Protocol):
-    """What is at this end of a conversation."""
+    """What is at this end of a conversation.
+
+    Attributes:
+        watch: what is told of every request; None for nothing, which costs nothing.
+    """
+
+    watch: Watch | None
 
     @property
     def in_flight(self) -> InFlight:
@@ -267,23 +277,30 @@ class Conversation:
             The response; None where nobody wants one any longer.
         """
         request = Request(self, message)
-        outcome: Outcome | None
+        watch = self._handler.watch
+        ended, response = None if watch is None else watch(request), None
         try:
-            work = self._handler.respond(request)
-            waited_for = work.send(None)
-        except StopIteration as finished:
-            outcome = finished.value
-        except BaseException as error:  # kinds of things, and what stands around them, may be the application's
-            outcome = _failure(request, contained(error))
-        else:
-            outcome = await self._attend(request, work, waited_for)
-        request.open = False
-        if outcome is None:
-            return None
-        try:
-            return self._worded(request, outcome)
-        except Exception as error:
-            return self._worded(request, _instead(request, outcome, error))
+            outcome: Outcome | None
+            try:
+                work = self._handler.respond(request)
+                waited_for = work.send(None)
+            except StopIteration as finished:
+                outcome = finished.value
+            except BaseException as error:  # kinds of things, and what stands around them, may be the application's
+                outcome = _failure(request, contained(error))
+            else:
+                outcome = await self._attend(request, work, waited_for)
+            request.open = False
+            request.outcome = outcome
+            if outcome is not None:
+                try:
+                    response = self._worded(request, outcome)
+                except Exception as error:
+                    response = self._worded(request, _instead(request, outcome, error))
+            return response
+        finally:
+            if ended is not None:
+                ended(response)
 
     async def _attend(self, request: Request, work: Coroutine[Any, Any, Outcome], waited_for: Any) -> Outcome | None:
         """Wait for the outcome of work that has begun to wait; None where nobody wants it any longer."""

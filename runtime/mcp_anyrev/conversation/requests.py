@@ -14,6 +14,7 @@ from mcp_contract import Declaration, Json, JsonObject
 
 if TYPE_CHECKING:
     from mcp_anyrev.conversation.conversation import Conversation
+    from mcp_anyrev.conversation.outcomes import Outcome
 
 _NOTHING_DECLARED = Declaration({}, None)
 _NOBODY: JsonObject = {}
@@ -52,6 +53,7 @@ class Request:
         endless: may it go on for as long as its sender likes?
         owner: whose waiting requests it counts among; None while it does not.
         given_up: why nobody waits any longer for what it does; None while somebody does.
+        outcome: what it came to, once it has been answered.
     """
 
     __slots__ = (
@@ -65,6 +67,7 @@ class Request:
         "message",
         "method",
         "open",
+        "outcome",
         "owner",
         "params",
         "signature",
@@ -78,6 +81,7 @@ class Request:
         self.params: JsonObject = message.get("params", {})
         self.client = _NOTHING_DECLARED
         self.signature = _NOBODY
+        self.outcome: Outcome | None = None
         self.open = True
         self.endless = False
         self.owner: str | None = None

@@ -9,7 +9,6 @@ Specification: basic/authorization#token-handling
 from __future__ import annotations
 
 import base64
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,8 +19,6 @@ from pydantic_core import from_json
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.bearer_keys import Keys, KeysOfIssuer
 from mcp_anyrev.principal import Principal
-
-log = logging.getLogger("mcp_anyrev.server")
 
 _LONGEST_TOKEN = 16_384
 _INVALID = "invalid_token"
@@ -109,18 +106,21 @@ class BearerVerifier:
         from joserfc.errors import JoseError
 
         algorithm, identifier = self._signed_by(token)
+        reason = "no key of the issuer fits its signature"
         key = await self._keys.find(algorithm, identifier)
         while key is not None:
             try:
                 claims = jwt.decode(token, key, algorithms=[algorithm]).claims
-            except (JoseError, ValueError, TypeError, KeyError) as reason:
-                log.debug("a bearer token does not count: %s", reason)
+            except (JoseError, ValueError, TypeError, KeyError) as fault:
+                reason = str(fault) or type(fault).__name__
                 key = await self._keys.another(key, algorithm, identifier)
                 continue
-            if self._holds(claims):
+            lacking = self._lacking(claims)
+            if lacking is None:
                 return claims
+            reason = lacking
             break
-        raise self._does_not_count()
+        raise self._does_not_count() from _WhyNot(reason)
 
     def _signed_by(self, token: str) -> tuple[str, str | None]:
         """The algorithm of a token's signature, one of those that are taken, and which key its head names, if any."""
@@ -128,29 +128,37 @@ class BearerVerifier:
         try:
             said: Json = from_json(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
         except ValueError:
-            raise self._does_not_count() from None
+            raise self._does_not_count() from _WhyNot("it is no JSON Web Token")
         algorithm = said.get("alg") if isinstance(said, dict) else None
         identifier = said.get("kid") if isinstance(said, dict) else None
         if algorithm not in self._algorithms or not isinstance(identifier, str | None):
-            raise self._does_not_count()
+            taken = ", ".join(self._algorithms)
+            raise self._does_not_count() from _WhyNot(f"it is signed with {algorithm!r}; algorithms are {taken}")
         return str(algorithm), identifier
 
     def _does_not_count(self) -> Unauthorized:
         return Unauthorized("the bearer token does not count here", _INVALID, self._scopes)
 
-    def _holds(self, claims: Any) -> bool:
-        """Was the token made by the issuer, for this server, for now and for somebody?"""
+    def _lacking(self, claims: Any) -> str | None:
+        """Why a token does not count: it was made by another issuer, for another server, for another time, or for nobody."""
         if not isinstance(claims, dict) or claims.get("iss") != self._issuer:
-            return False
+            issuer = claims.get("iss") if isinstance(claims, dict) else None
+            return f"it was made by {issuer!r}; the issuer is {self._issuer!r}"
         audience, subject, now = claims.get("aud"), claims.get("sub"), self._clock()
         if self._resource not in (audience if isinstance(audience, list) else [audience]):
-            return False
+            return f"it was made for {audience!r}; the resource is {self._resource!r}"
         if not isinstance(subject, str) or not subject:
-            return False
+            return "it names nobody in `sub`"
         end, start = claims.get("exp"), claims.get("nbf", 0)
         if not isinstance(end, int | float) or not isinstance(start, int | float):
-            return False
-        return start - self._leeway <= now < end + self._leeway
+            return "it does not say in `exp` until when it counts"
+        if now >= end + self._leeway:
+            return f"it has expired {now - end:.0f} seconds ago"
+        return None if now >= start - self._leeway else f"it counts in {start - now:.0f} seconds only"
+
+
+class _WhyNot(Exception):
+    """Why a token does not count, for the log; whoever sent it is not told."""
 
 
 def _words(granted: Json) -> list[str]:

@@ -19,7 +19,7 @@ from mcp_contract import (
 )
 from mcp_revisions.protocol import Adapter
 
-from mcp_anyrev.conversation.conversation import Conversation, messages_of, readable_id, refusal
+from mcp_anyrev.conversation.conversation import Conversation, messages_of, readable_id
 from mcp_anyrev.conversation.outbox import Queue
 from mcp_anyrev.conversation.sessions import Session
 from mcp_anyrev.head import Head
@@ -172,7 +172,7 @@ class Endpoint:
         return methods
 
     def _refused(self, adapter: Adapter, identifier: JsonObject, error: ProtocolError, head: Head) -> HttpResponse:
-        answer = self.front.responses.of(adapter, refusal(adapter, identifier, error), head)
+        answer = self.front.responses.refusal(adapter, identifier, error, head)
         if isinstance(error, MethodNotAllowed):
             return answer._replace(headers={**answer.headers, "allow": ", ".join(self._methods(adapter))})
         return answer

@@ -16,7 +16,6 @@ from mcp_contract import HeaderMismatch, InternalError, MethodNotAllowed, Protoc
 from mcp_contract.wording import cut
 from pydantic_core import to_json
 
-from mcp_anyrev.conversation.conversation import refusal
 from mcp_anyrev.http.cross_origin import CrossOrigin
 from mcp_anyrev.http.hosts_and_origins import HostsAndOrigins
 from mcp_anyrev.http.principals import Recognition
@@ -106,7 +105,7 @@ class Front:
             log.error("a stream was ended: %s", error.message)
             return None
         adapter = self._core.adapters.select({}, request.head.headers, None).adapter
-        return self.responses.of(adapter, refusal(adapter, dict(error.identifier), error), request.head)
+        return self.responses.refusal(adapter, dict(error.identifier), error, request.head)
 
 
 async def _until_it_expires(answer: Answering, request: HttpRequest, principal: Principal) -> HttpResponse | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from mcp_contract import OriginRefused
+from mcp_contract import HostRefused, OriginRefused
 from mcp_contract.wording import cut
 
 _MOST_REMEMBERED = 1_000
@@ -34,12 +34,12 @@ class HostsAndOrigins:
         """Let a request in, or not.
 
         Raises:
-            OriginRefused: a name is not on its list.
+            OriginRefused: a name is not on its list; `HostRefused` where it is that in `Host`.
         """
         host, origin = headers.get("host", ""), headers.get("origin")
         if host not in self._fitting_hosts:
             if not self._host_fits(host.lower()):
-                raise OriginRefused(_refusal("does not answer for the host", host, "host"))
+                raise HostRefused(_refusal("does not answer for the host", host, "host"))
             _remember(self._fitting_hosts, host)
         if origin is not None and origin not in self._fitting_origins:
             if not self._origin_fits(origin.lower()):

@@ -22,7 +22,6 @@ from mcp_contract import (
     Unavailable,
 )
 
-from mcp_anyrev.conversation.conversation import refusal
 from mcp_anyrev.events import named_event
 from mcp_anyrev.head import Head
 from mcp_anyrev.http.front import Front
@@ -150,7 +149,7 @@ class HttpSse:
             payload = parse(body, self._core.settings.limits)
         except ProtocolError as error:
             adapter = self._core.adapters.by_version[session.version or self._first.version]
-            return self._front.responses.of(adapter, refusal(adapter, dict(error.identifier), error), request.head)
+            return self._front.responses.refusal(adapter, dict(error.identifier), error, request.head)
         return await self._take(session, principal, payload, len(body), request.head)
 
     async def _serve(self, request: HttpRequest, principal: Principal | None, address: str) -> None:
@@ -198,14 +197,14 @@ class HttpSse:
             connection = _HttpSseConnection(self._core, session, stream, self._connections)
         adapter, refused = await connection.take(payload, size, session, principal)
         if refused is not None:
-            return self._front.responses.of(adapter, refused, head)
+            return self._front.responses.refused(adapter, refused, head)
         if connection.going_on:
             self._connections.setdefault(session.name, connection)
         return HttpResponse(adapter.accepted_status)
 
     def _not_allowed(self, request: HttpRequest, allowed: str) -> HttpResponse:
         error = MethodNotAllowed(f"{request.head.method} is not answered at this address")
-        answer = self._front.responses.of(self._first, refusal(self._first, {}, error), request.head)
+        answer = self._front.responses.refusal(self._first, {}, error, request.head)
         return answer._replace(headers={**answer.headers, "allow": allowed})
 
 

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from mcp_contract import Busy, Forbidden, ProtocolError, Unauthorized, Unavailable, UnknownCoding
+from mcp_contract import Busy, Forbidden, JsonObject, ProtocolError, Unauthorized, Unavailable, UnknownCoding
 
+from mcp_anyrev.conversation.conversation import refusal
+from mcp_anyrev.http.refusals import Refusals
 from mcp_anyrev.http.request import HttpResponse
 
 if TYPE_CHECKING:
@@ -40,6 +42,25 @@ class Responses:
 
     def __init__(self, resource: ProtectedResource | None) -> None:
         self._resource = resource
+        self._refusals = Refusals()
+
+    def refusal(self, adapter: Adapter, identifier: JsonObject, error: ProtocolError, head: Head) -> HttpResponse:
+        """The HTTP response that refuses a request before any message of it has been taken; the log has why.
+
+        Args:
+            adapter: the revision that words it.
+            identifier: `{"id": …}` of the message that it brought, or nothing where there is none to be read.
+            error: why.
+            head: the head of the request.
+        """
+        return self.refused(adapter, refusal(adapter, identifier, error), head)
+
+    def refused(self, adapter: Adapter, response: Response, head: Head) -> HttpResponse:
+        """The same with a JSON-RPC error."""
+        error = response.error
+        if error is not None:
+            self._refusals.tell(head, error, adapter.error_statuses[error.kind])
+        return self.of(adapter, response, head)
 
     def of(self, adapter: Adapter, response: Response, head: Head) -> HttpResponse:
         """The HTTP response that carries a JSON-RPC response to a request with that head."""

@@ -21,7 +21,7 @@ from mcp_revisions.protocol import Adapter
 from mcp_anyrev.conversation.across_workers import InFlightAcrossWorkers
 from mcp_anyrev.conversation.amounts import Amount
 from mcp_anyrev.conversation.bus import Bus
-from mcp_anyrev.conversation.conversation import CANCELLED, Conversation
+from mcp_anyrev.conversation.conversation import CANCELLED, Conversation, Watch
 from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
 from mcp_anyrev.conversation.requests import Request
 from mcp_anyrev.conversation.sessions import SESSION, Session, Sessions
@@ -31,11 +31,12 @@ from mcp_anyrev.declaring.lifespans import Lifespans
 from mcp_anyrev.declaring.registry import Registry
 from mcp_anyrev.declaring.threads import Threads
 from mcp_anyrev.principal import Principal, name_of, scopes_of
+from mcp_anyrev.server import request_log, startup
 from mcp_anyrev.server.asking.attempts import Attempts
 from mcp_anyrev.server.audience import ENDED, Audience
 from mcp_anyrev.server.deprecations import Deprecations
 from mcp_anyrev.server.methods import Method, Methods
-from mcp_anyrev.server.offers import Offer, announced, unreadable_tools
+from mcp_anyrev.server.offers import Offer, announced
 from mcp_anyrev.server.quota import Quota
 from mcp_anyrev.server.rate import Rate
 from mcp_anyrev.server.shared import Shared
@@ -43,8 +44,6 @@ from mcp_anyrev.server.subscriptions import Subscriptions
 from mcp_anyrev.server.tasks.requests import TaskRequests
 from mcp_anyrev.server.tasks.tasks import Tasks
 from mcp_anyrev.settings import Settings
-
-log = logging.getLogger("mcp_anyrev.server")
 
 NOT_AGREED = ""
 """The revision of a session that has had no handshake yet."""
@@ -69,6 +68,7 @@ class Core:
         """Has it been started, and not closed since?"""
         self.recognising = Threads(limits.threads)
         """Where it is found out who sends a request, apart from the handlers, so that these cannot hold that up."""
+        self.watch: Watch | None = None
         self.registry = registry
         self.settings = settings
         self.adapters = AdapterSet.default() if settings.revisions is None else AdapterSet(settings.revisions)
@@ -112,8 +112,8 @@ class Core:
             Exception: what a lifespan raised.
         """
         self.build()
-        for line in unreadable_tools(self._offers.values()):
-            log.warning("%s", line)
+        self.watch = request_log.watch if request_log.log.isEnabledFor(logging.INFO) else None
+        startup.tell(self.registry, [self.offer(adapter) for adapter in self.adapters.by_version.values()])
         for adapter in self.adapters.by_version.values():
             parts = (part for kind in self.registry.kinds for part in self.registry.parts(kind).values())
             self._deprecations.declared(adapter, parts)

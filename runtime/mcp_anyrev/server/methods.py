@@ -7,6 +7,7 @@ Specification: server/tools, server/resources, server/prompts, server/utilities/
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from mcp_anyrev.conversation.outcomes import Outcome, Prepared, Result
 from mcp_anyrev.declaring.around import Invocation, surrounded
 from mcp_anyrev.declaring.kinds import Kind, Use
 from mcp_anyrev.declaring.returned import UnusableResult
+from mcp_anyrev.declaring.visibility import holds, in_words
 from mcp_anyrev.errors import ToolError
+from mcp_anyrev.principal import name_of
 from mcp_anyrev.server.asking.asking import refuse_undeclared
 from mcp_anyrev.server.asking.capabilities import undeclared
 from mcp_anyrev.server.asking.elicitation import UrlElicitationRequired
@@ -29,10 +32,13 @@ if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
     from mcp_anyrev.declaring.threads import Threads
     from mcp_anyrev.exchange import Exchange
+    from mcp_anyrev.principal import Principal
     from mcp_anyrev.server.asking.attempts import Attempts
     from mcp_anyrev.server.offers import Offer, View
     from mcp_anyrev.server.tasks.running import RunningTask
     from mcp_anyrev.server.tasks.tasks import Tasks
+
+log = logging.getLogger("mcp_anyrev.server")
 
 Method = Callable[["Request"], Coroutine[Any, Any, Outcome]]
 """Answers the requests of one method; what it raises is an error, which is its answer."""
@@ -86,6 +92,7 @@ class Methods:
         try:
             use = kind.use(self._offer.view(conversation.principal), method, params)
         except ProtocolError as error:
+            self._tell_if_hidden(kind, params.get(kind.named_by), conversation.principal)
             if not self._registry.hooks:
                 raise
             use = Refused(error, params.get(kind.named_by), None)
@@ -116,6 +123,13 @@ class Methods:
         except ValueError as error:
             result = use.answer_to(UnusableResult(str(error)))
         return Result(result if kind.extension is None else filled(adapter, method, result), use.answer_to)
+
+    def _tell_if_hidden(self, kind: Kind, name: Any, principal: Principal | None) -> None:
+        """Say in the log that something is there, but not for who asks: they are told that there is no such thing."""
+        hidden = self._offer.offered[kind].get(name) if isinstance(name, str) else None
+        if hidden is not None:
+            needs = [in_words(each) for each in hidden.part.visible if not holds(each, principal)]
+            log.info("%s does not see the %s %r: %s", name_of(principal) or "nobody", kind.noun, name, "; ".join(needs))
 
     async def surrounded(self, answer: Method, request: Request) -> Outcome:
         """Answer a request that is about nothing declared, with the hooks around it.

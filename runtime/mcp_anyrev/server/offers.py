@@ -6,7 +6,7 @@ the reason, so that it can be explained. Lists, calls, subscriptions and complet
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,7 @@ from cachetools import LRUCache
 from mcp_contract import TASKS_EXTENSION, JsonObject
 from pydantic_core import to_json
 
-from mcp_anyrev.declaring.kinds import RESOURCES, TOOLS, Announcement, Kind, Listing, Offered, Withheld
-from mcp_anyrev.declaring.kinds.tools import UNREADABLE
+from mcp_anyrev.declaring.kinds import RESOURCES, Announcement, Kind, Listing, Offered, Withheld
 from mcp_anyrev.declaring.visibility import Condition, holds
 from mcp_anyrev.server.pages import Pages
 
@@ -224,21 +223,6 @@ class View:
             and self.indexes[RESOURCES].find(uri) is None
             and whole.indexes[RESOURCES].find(uri) is not None
         )
-
-
-def unreadable_tools(offers: Iterable[Offer]) -> Iterator[str]:
-    """What is to be told of tools that a revision does not get for their input schema, a line for each tool.
-
-    Args:
-        offers: what is offered, on each revision that is served.
-    """
-    found: dict[str, dict[str, str]] = {}
-    for offer in offers:
-        for name, withheld in offer.withheld.get(TOOLS, {}).items():
-            if withheld.concern == UNREADABLE:
-                found.setdefault(name, {})[offer.adapter.version] = withheld.reason
-    for name, reasons in found.items():
-        yield f"the tool {name!r} is not offered on {', '.join(reasons)}: {next(iter(reasons.values()))}"
 
 
 def filled(adapter: Adapter, method: str, result: JsonObject) -> JsonObject:

@@ -6,8 +6,10 @@ Rule: on the loopback interface only, on a port that is free, unless it is told 
 from __future__ import annotations
 
 import asyncio
+import logging
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
+from ipaddress import ip_address
 from socket import socket
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ from aiohttp import web
 
 from mcp_anyrev.serving.event_loop import run_to_the_end
 from mcp_anyrev.serving.server import Server
-from mcp_anyrev.settings import Settings
+from mcp_anyrev.settings import LOOPBACK, Settings
 from mcp_anyrev.transports.aiohttp import Request, answered
 from mcp_anyrev.transports.departures import Departures
 from mcp_anyrev.transports.signals import AskedToEnd
@@ -24,6 +26,8 @@ from mcp_anyrev.transports.signals import AskedToEnd
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
     from mcp_anyrev.serving.server import Handle
+
+log = logging.getLogger("mcp_anyrev.start")
 
 _LAST_SECONDS = 2.25
 """How long a process may take to end beside what calls may take."""
@@ -49,6 +53,7 @@ def serve(
     path: str | None = "/mcp",
     sse_path: str | None = None,
     message_path: str = "/messages",
+    health_path: str | None = None,
     sockets: Sequence[socket] | None = None,
 ) -> Serving:
     """Serve a registry over Streamable HTTP, over HTTP+SSE, or both.
@@ -63,6 +68,7 @@ def serve(
         path: the path of the address that speaks Streamable HTTP; None for none.
         sse_path: the path of the address that opens a stream of HTTP+SSE; None for none.
         message_path: the path that clients of HTTP+SSE post to.
+        health_path: the path of the address that tells how the server does; None for none.
         sockets: sockets that listen, in place of `host` and `port`.
 
     Returns:
@@ -78,7 +84,9 @@ def serve(
     if first is None:
         raise ValueError("there is no path to serve anything at")
     server = Server(registry, settings)
-    return Serving(server, server.addresses(path, sse_path, message_path), host, port, first, sockets)
+    addresses = server.addresses(path, sse_path, message_path, health_path)
+    told = {"Streamable HTTP": path, "HTTP+SSE": sse_path, "health": health_path}
+    return Serving(server, addresses, {what: each for what, each in told.items() if each}, host, port, sockets)
 
 
 def run(
@@ -90,6 +98,7 @@ def run(
     path: str | None = "/mcp",
     sse_path: str | None = None,
     message_path: str = "/messages",
+    health_path: str | None = None,
     sockets: Sequence[socket] | None = None,
     told: Callable[[str], None] = print,
 ) -> None:
@@ -105,6 +114,7 @@ def run(
         path: the path of the address that speaks Streamable HTTP; None for none.
         sse_path: the path of the address that opens a stream of HTTP+SSE; None for none.
         message_path: the path that clients of HTTP+SSE post to.
+        health_path: the path of the address that tells how the server does; None for none.
         sockets: sockets that listen, in place of `host` and `port`; other processes may serve on them, too.
         told: gets the URL, once it can be used.
 
@@ -122,9 +132,10 @@ def run(
         path=path,
         sse_path=sse_path,
         message_path=message_path,
+        health_path=health_path,
         sockets=sockets,
     )
-    with AskedToEnd((settings or Settings()).shutdown_seconds + _LAST_SECONDS) as asked:
+    with AskedToEnd(serving.settings.shutdown_seconds + _LAST_SECONDS) as asked:
         run_to_the_end(_until_asked_to_end(serving, told, asked))
 
 
@@ -135,25 +146,39 @@ async def _until_asked_to_end(serving: Serving, told: Callable[[str], None], ask
 
 
 class Serving:
-    """A server that is to run alone on a port; made by `serve`."""
+    """A server that is to run alone on a port; made by `serve`.
+
+    Args:
+        server: the server.
+        addresses: what answers requests, by path.
+        paths: those of them that are to be told, by what they are for.
+        host: the interface to listen on.
+        port: the port; 0 for any that is free.
+        sockets: sockets that listen, in place of both.
+    """
 
     def __init__(
         self,
         server: Server,
         addresses: Mapping[str, Handle],
+        paths: Mapping[str, str],
         host: str,
         port: int,
-        path: str,
         sockets: Sequence[socket] | None,
     ) -> None:
         self._server = server
         self._addresses = addresses
         self._host = host
         self._port = port
-        self._path = path
+        self._paths = paths
         self._sockets = sockets
         self._departures = Departures()
         self._runner: web.ServerRunner | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """How the server is run."""
+        return self._server.settings
 
     def __await__(self) -> Generator[object, None, str]:
         return self._start_and_stay().__await__()
@@ -183,7 +208,20 @@ class Serving:
                 error.errno, f"cannot listen on {self._host}:{self._port}: {error.strerror or error}"
             ) from None
         host, port = self._runner.addresses[0][:2]
-        return f"http://{f'[{host}]' if ':' in host else host}:{port}{self._path}"
+        base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self._tell(base, host)
+        return base + next(iter(self._paths.values()))
+
+    def _tell(self, base: str, host: str) -> None:
+        """Say in the log where it can be reached, and by whom."""
+        for what, path in self._paths.items():
+            log.info("%s: %s%s", what, base, path)
+        if self._server.settings.allowed_hosts == LOOPBACK and not ip_address(host.partition("%")[0]).is_loopback:
+            log.warning(
+                "other machines can connect, and are all refused: requests are answered for the hosts %s alone; add the name by which "
+                "clients reach this one to Settings.allowed_hosts, or give it as --allow-host",
+                ", ".join(LOOPBACK),
+            )
 
     def _sites(self, runner: web.ServerRunner) -> Sequence[web.BaseSite]:
         if self._sockets is None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_contract import JsonObject
 
 from mcp_anyrev.http.endpoint import Endpoint
+from mcp_anyrev.http.health import HealthAddress
 from mcp_anyrev.http.http_sse import HttpSse
 from mcp_anyrev.http.request import HttpRequest, HttpResponse
 from mcp_anyrev.server.core import Core
@@ -69,6 +70,11 @@ class Server:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    @property
+    def registry(self) -> Registry:
+        """What is offered."""
+        return self._core.registry
 
     @property
     def settings(self) -> Settings:
@@ -128,25 +134,33 @@ class Server:
         async with self:
             yield
 
-    def asgi(self, *, sse_path: str | None = None, message_path: str = "/messages") -> Application:
+    def asgi(
+        self, *, sse_path: str | None = None, message_path: str = "/messages", health_path: str | None = None
+    ) -> Application:
         """The server as an ASGI application, to be run alone or mounted.
 
-        It answers Streamable HTTP on every path that reaches it, but for those of HTTP+SSE, and for the well-known address of the
-        protected resource, if there is one.
+        It answers Streamable HTTP on every path that reaches it, but for those of HTTP+SSE and of the health report, and for the
+        well-known address of the protected resource, if there is one.
 
         Args:
             sse_path: the address that opens a stream of HTTP+SSE; None for none.
             message_path: the address that clients of HTTP+SSE post to.
+            health_path: the address that tells how the server does, see `health`; None for none.
 
         Raises:
             ValueError: no revision that is served can be spoken over HTTP+SSE, or a path is none or stands for two addresses.
         """
         from mcp_anyrev.serving.asgi import Application
 
-        return Application(self, self.addresses(None, sse_path, message_path), self._endpoint.handle)
+        return Application(self, self.addresses(None, sse_path, message_path, health_path), self._endpoint.handle)
 
     def routes(
-        self, path: str | None = "/mcp", *, sse_path: str | None = None, message_path: str = "/messages"
+        self,
+        path: str | None = "/mcp",
+        *,
+        sse_path: str | None = None,
+        message_path: str = "/messages",
+        health_path: str | None = None,
     ) -> list[web.RouteDef]:
         """The server as routes for aiohttp's `Application.add_routes`; see `start` and `close` for how it begins and ends.
 
@@ -154,16 +168,22 @@ class Server:
             path: the address that speaks Streamable HTTP; None for none.
             sse_path: the address that opens a stream of HTTP+SSE; None for none.
             message_path: the address that clients of HTTP+SSE post to.
+            health_path: the address that tells how the server does, see `health`; None for none.
 
         Raises:
             ValueError: no revision that is served can be spoken over HTTP+SSE, or a path is none or stands for two addresses.
         """
         from mcp_anyrev.serving.aiohttp import routes
 
-        return routes(self, self.addresses(path, sse_path, message_path))
+        return routes(self, self.addresses(path, sse_path, message_path, health_path))
 
     def starlette_routes(
-        self, path: str | None = "/mcp", *, sse_path: str | None = None, message_path: str = "/messages"
+        self,
+        path: str | None = "/mcp",
+        *,
+        sse_path: str | None = None,
+        message_path: str = "/messages",
+        health_path: str | None = None,
     ) -> list[BaseRoute]:
         """The server as routes of Starlette or FastAPI; `lifespan` begins and ends it.
 
@@ -171,6 +191,7 @@ class Server:
             path: the address that speaks Streamable HTTP; None for none.
             sse_path: the address that opens a stream of HTTP+SSE; None for none.
             message_path: the address that clients of HTTP+SSE post to.
+            health_path: the address that tells how the server does, see `health`; None for none.
 
         Raises:
             ImportError: Starlette is not installed.
@@ -180,7 +201,7 @@ class Server:
 
         from mcp_anyrev.serving.asgi import Application
 
-        addresses = self.addresses(path, sse_path, message_path)
+        addresses = self.addresses(path, sse_path, message_path, health_path)
         return [Route(each, Application(self, {}, handle)) for each, handle in addresses.items()]
 
     def connect(self, principal: Principal | None = None) -> MemoryTransport:
@@ -229,9 +250,11 @@ class Server:
             "revisions": list(self._core.adapters.versions),
         }
 
-    def addresses(self, path: str | None, sse_path: str | None, message_path: str) -> Mapping[str, Handle]:
+    def addresses(
+        self, path: str | None, sse_path: str | None, message_path: str, health_path: str | None = None
+    ) -> Mapping[str, Handle]:
         """What answers requests, by path; see `routes`."""
-        _check_paths([each for each in (path, sse_path, sse_path and message_path) if each is not None])
+        _check_paths([each for each in (path, sse_path, sse_path and message_path, health_path) if each is not None])
         addresses: dict[str, Handle] = {}
         resource = self._core.settings.protected_resource
         if resource is not None:
@@ -241,6 +264,8 @@ class Server:
             addresses |= {sse_path: http_sse.listen, message_path: http_sse.post}
         if path is not None:
             addresses[path] = self._endpoint.handle
+        if health_path is not None:
+            addresses[health_path] = HealthAddress(self.health).handle
         return addresses
 
     def _has_started(self, starting: asyncio.Task[Any]) -> None:

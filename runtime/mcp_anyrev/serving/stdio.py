@@ -35,21 +35,22 @@ def stdio(registry: Registry, settings: Settings | None = None) -> None:
 
     Specification: basic/transports#stdio
     """
-    loaded_on_stdio(lambda: registry, settings or Settings())
+    loaded_on_stdio(lambda: Server(registry, settings))
 
 
-def loaded_on_stdio(load: Callable[[], Registry], settings: Settings) -> None:
-    """The same with a registry that is yet to be loaded, which may print as well.
+def loaded_on_stdio(load: Callable[[], Server]) -> None:
+    """The same with a server that is yet to be loaded, which may print as well.
 
     Args:
         load: loads it.
-        settings: how it is run.
 
     Raises:
         Exception: what `load` raises.
     """
-    with AskedToEnd(settings.shutdown_seconds + _LAST_SECONDS) as asked, own_streams() as (reads, writes):
-        run_to_the_end(_until_the_end(Server(load(), settings), reads, writes, asked))
+    with AskedToEnd(_LAST_SECONDS) as asked, own_streams() as (reads, writes):
+        server = load()
+        asked.seconds += server.settings.shutdown_seconds
+        run_to_the_end(_until_the_end(server, reads, writes, asked))
 
 
 async def _until_the_end(server: Server, reads: int, writes: int, asked: AskedToEnd) -> None:

@@ -21,8 +21,8 @@ from typing import NoReturn
 
 log = logging.getLogger("mcp_anyrev.server")
 
-Work = Callable[[Callable[[str], None]], None]
-"""What a worker does until it is asked to end, by SIGTERM; it tells its URL once it serves."""
+Work = Callable[[Callable[[str], None], bool], None]
+"""What a worker does until it is asked to end, by SIGTERM; it tells its URL once it serves, and learns whether it is the first."""
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _FIRST_PAUSE_SECONDS = 0.1
@@ -66,8 +66,8 @@ class Workers:
         """
         before = {number: signal.signal(number, self._end) for number in _SIGNALS}
         try:
-            for _ in range(self._count):
-                self._begin()
+            for number in range(self._count):
+                self._begin(first=number == 0)
             while self._begun:
                 self._replace(*os.waitpid(-1, 0))
         finally:
@@ -80,7 +80,7 @@ class Workers:
             for end in (self._first, self._ended, self._lives):
                 os.close(end)
 
-    def _begin(self) -> None:
+    def _begin(self, *, first: bool = False) -> None:
         # What asks the new process to end waits until it no longer has this one's way of ending.
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
@@ -88,12 +88,12 @@ class Workers:
                 return
             process = os.fork()
             if process == 0:
-                self._serve(blocked)
+                self._serve(blocked, first)
             self._begun[process] = time.monotonic()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
-    def _serve(self, blocked: set[int | signal.Signals]) -> NoReturn:
+    def _serve(self, blocked: set[int | signal.Signals], first: bool) -> NoReturn:
         """What the new process does."""
         status = 1
         try:
@@ -102,7 +102,7 @@ class Workers:
                 signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             threading.Thread(target=self._end_with_the_parent, daemon=True).start()
-            self._work(self._say_that_it_serves)
+            self._work(self._say_that_it_serves, first)
             status = 0
         except KeyboardInterrupt:
             status = 0

@@ -32,12 +32,12 @@ class AskedToEnd:
 
     To be entered outside the event loop, since that may be what does not end.
 
-    Args:
+    Attributes:
         seconds: after how many seconds from the first signal, or from `bound`, the process ends in any case.
     """
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._before: dict[int, Any] = {}
         self._asked = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -68,7 +68,7 @@ class AskedToEnd:
     def bound(self) -> None:
         """The process is to end, whoever wants it; from now on it has the seconds to do so."""
         if self._last is None:
-            self._last = threading.Timer(self._seconds, _end)
+            self._last = threading.Timer(self.seconds, _end)
             self._last.daemon = True
             self._last.start()
 

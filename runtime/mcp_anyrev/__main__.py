@@ -1,0 +1,5 @@
+"""`python -m mcp_anyrev`: the command line."""
+
+from mcp_anyrev.cli.main import main
+
+main()
