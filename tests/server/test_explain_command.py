@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 from typing import Any
 
 import pytest
 from mcp_anyrev import Exchange, Registry, elicit
+from mcp_anyrev.explaining.comparison import MARKS, Comparison
 from mcp_anyrev.explaining.decisions import decision
 from mcp_anyrev.explaining.pages import as_html, as_markdown
 from mcp_anyrev.explaining.report import Report, Thing, report
@@ -135,24 +137,51 @@ def test_every_question_of_the_inventory_can_be_explained(adapter: Adapter) -> N
 def test_every_form_says_the_same(adapter: Adapter) -> None:
     made = registry()
     told = report(made, adapter)
-    texts = [as_text(made.name, [told]), as_markdown(made.name, [told]), as_html(made.name, [told])]
-    for text in texts:
+    compared = Comparison(made.name, [told], details=True)
+    for text in (as_text(compared), as_markdown(compared), as_html(compared)):
         for thing in told.things:
             assert thing.name in text and thing.verdict in text
         for one in told.decisions:
             assert one.concern in text
 
 
+def test_every_form_begins_with_a_table_of_things_and_revisions() -> None:
+    made = registry()
+    reports = [report(made, adapter) for adapter in ADAPTERS.by_version.values()]
+    compared = Comparison(made.name, reports)
+    for write in (as_text, as_markdown, as_html):
+        text = write(compared)
+        assert all(verdict in text for verdict in MARKS) and "[input_schema]" not in text
+        for name in made.tools:
+            (line,) = [
+                line
+                for line in text.splitlines()
+                if f"tool {name} " in re.sub("</?code>|`", " ", line).replace("  ", " ")
+            ]
+            marks = [mark for mark in line if mark in MARKS.values()]
+            assert marks == [MARKS[named(one)[name].verdict] for one in reports]
+
+
+def test_one_thing_is_explained_by_its_name() -> None:
+    told = run("examples/small.py:registry", "find").stdout
+    assert "tool find" in told and "as declared" in told and "card" not in told
+    ran = run("examples/small.py:registry", "fin")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "nothing is named 'fin'; there is find" in " ".join(ran.stderr.split())
+
+
 def test_the_page_needs_nothing_from_elsewhere() -> None:
     made = Registry("<b>&", "1")
-    page = as_html(made.name, [report(made, adapter) for adapter in ADAPTERS.by_version.values()])
+    page = as_html(
+        Comparison(made.name, [report(made, adapter) for adapter in ADAPTERS.by_version.values()], details=True)
+    )
     assert "<b>&" not in page and "&lt;b&gt;&amp;" in page
     assert "<script" not in page and "src=" not in page and "@import" not in page and "<link" not in page
 
 
 def test_the_command_writes_each_form_to_stdout() -> None:
     revision = ADAPTERS.versions[-1]
-    for form, begins in (("text", revision), ("md", "# What"), ("html", "<!doctype html>"), ("json", "{")):
+    for form, begins in (("text", "library "), ("md", "# What"), ("html", "<!doctype html>"), ("json", "{")):
         ran = run("examples/small.py:registry", "--revision", revision, "--format", form)
         assert (ran.returncode, ran.stderr) == (0, "")
         assert ran.stdout.startswith(begins) and "\x1b" not in ran.stdout

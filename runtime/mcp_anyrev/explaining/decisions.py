@@ -49,6 +49,7 @@ def decision(adapter: Adapter, concern: str) -> Decision:
     told = _documentation(type(adapter).__module__)[concern].splitlines()
     sources = tuple(line.strip() for line in told if line.strip().startswith(_SOURCES))
     words = " ".join(line.strip() for line in told if line.strip() and not line.strip().startswith(_SOURCES))
+    words = words.removeprefix(" ".join(question.split())).strip()
     return Decision(concern, question, words or _plain(getattr(adapter, concern)), sources)
 
 

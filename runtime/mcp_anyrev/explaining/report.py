@@ -37,6 +37,7 @@ class Thing:
         kind: `tool`, `resource`, `template`, `prompt`, or what one of another kind is called.
         name: its name or address.
         offered: is it offered?
+        otherwise: does the revision get the same in another way?
         notes: what is changed; where it is not offered, why.
     """
 
@@ -44,12 +45,13 @@ class Thing:
     name: str
     offered: bool
     notes: tuple[Note, ...]
+    otherwise: bool = False
 
     @property
     def verdict(self) -> str:
         """`as declared`, `changed` or `not offered`."""
         if not self.offered:
-            return "not offered"
+            return "changed" if self.otherwise else "not offered"
         return "changed" if any(note.change for note in self.notes) else "as declared"
 
     def to_json(self) -> JsonObject:
@@ -122,10 +124,10 @@ def _things(registry: Registry, adapter: Adapter, settings: Settings) -> Iterato
             listing = next((one for one in kind.listings if one.holds(part)), None)
             if listing is None:  # nobody gets to see it by itself
                 continue
+            noun = listing.noun or kind.noun
             offered = offer.offered[kind].get(key)
-            notes = (
-                [withheld_note(offer.withheld[kind][key], adapter)]
-                if offered is None
-                else part_notes(kind, listing, offered, adapter)
-            )
-            yield Thing(listing.noun or kind.noun, key, offered is not None, tuple(notes))
+            if offered is None:
+                withheld = offer.withheld[kind][key]
+                yield Thing(noun, key, False, (withheld_note(withheld, adapter),), withheld.otherwise)
+            else:
+                yield Thing(noun, key, True, tuple(part_notes(kind, listing, offered, adapter)))

@@ -62,5 +62,5 @@ def _things(registry: Registry) -> Iterator[tuple[str, Kind, str]]:
 def _missed(registry: Registry, offer: Offer) -> Iterator[_Missed]:
     for noun, kind, key in _things(registry):
         withheld = offer.withheld[kind].get(key)
-        if withheld is not None:
+        if withheld is not None and not withheld.otherwise:
             yield _Missed(noun, key, withheld.reason, withheld.concern != UNREADABLE)

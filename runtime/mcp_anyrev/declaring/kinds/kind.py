@@ -99,10 +99,12 @@ class Withheld:
         reason: in words that go on from "because".
         concern: the question of the inventory whose answer decided, or the option of the declaration; None where the revision has
             nothing of the kind.
+        otherwise: does the revision get the same in another way?
     """
 
     reason: str
     concern: str | None
+    otherwise: bool = False
 
 
 class Changed(NamedTuple):

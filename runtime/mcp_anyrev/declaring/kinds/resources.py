@@ -123,7 +123,7 @@ class Resources(Kind):
             return Offered(part, part.description)
         placed = part.placement.placed(part, adapter)
         if placed is None:
-            return Withheld("the revision has the extension's own methods", "extension_address")
+            return Withheld("the revision has the extension's own methods", "extension_address", otherwise=True)
         return Offered(placed, placed.description)
 
     def changed(self, offered: Offered, adapter: Adapter, sent: JsonObject) -> Iterator[Changed]:
