@@ -22,6 +22,8 @@ from dataclasses import dataclass
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(sys.executable).parent
 COMMAND_SECONDS = 60
+ADDRESS = "http://127.0.0.1:8000/mcp"
+"""Where a server is that was started as a page says."""
 
 _FENCE = re.compile(r"^ *(```+)([^\n`]*)\n(.*?)^ *\1 *$", re.MULTILINE | re.DOTALL)
 
@@ -97,8 +99,18 @@ def commands(block: Block) -> list[Command]:
     return found
 
 
-def run_command(command: Command) -> None:
+def files_of(page_blocks: list[Block]) -> dict[str, str]:
+    """The files that a page has its reader write: blocks that begin with a comment that names one."""
+    found = {block: re.match(r"# (\w+\.py)\n", block.text) for block in page_blocks if block.language == "python"}
+    return {match[1]: block.text for block, match in found.items() if match is not None}
+
+
+def run_command(command: Command, folder: pathlib.Path = ROOT) -> None:
     """Run a command, or check what would be too much to run.
+
+    Args:
+        command: the command.
+        folder: where it is run.
 
     Raises:
         AssertionError: it does not do what the page says, or nobody knows how to run it.
@@ -110,29 +122,45 @@ def run_command(command: Command) -> None:
     elif (name, arguments[:1]) == ("pip", ["install"]):
         assert arguments[1].partition("[")[0] == "mcp-anyrev"
     elif name == "mcp-anyrev" and arguments[0] == "serve" and "stdio" in arguments:
-        _prints([*_entry(name), *arguments], command.output)  # there is nothing to read, so it ends
+        _prints([*_entry(name), *arguments], command.output, folder)  # there is nothing to read, so it ends
     elif name == "mcp-anyrev" and arguments[0] == "serve":
-        _serves([*_entry(name), *arguments, "--port", "0"], "http://")
+        _serves([*_entry(name), *arguments, "--port", "0"], "http://", folder)
     elif name == "uvicorn":
-        _serves([sys.executable, "-m", "uvicorn", *arguments, "--port", "0"], "Uvicorn running")
+        _serves([sys.executable, "-m", "uvicorn", *arguments, "--port", "0"], "Uvicorn running", folder)
     elif name in ("mcp-anyrev", "revgen"):
-        _prints([*_entry(name), *arguments], command.output)
+        _prints([*_entry(name), *arguments], command.output, folder)
     else:
         raise AssertionError(f"nobody knows how to run {command.line!r}")
+
+
+@contextlib.contextmanager
+def served(page_blocks: list[Block], folder: pathlib.Path) -> Iterator[str]:
+    """The server that a page has its reader start; gives the address that stands for `ADDRESS`."""
+    (line,) = [
+        command.line
+        for block in page_blocks
+        if block.language == "console"
+        for command in commands(block)
+        if ADDRESS in command.output
+    ]
+    name, *arguments = shlex.split(line)
+    with _child([*_entry(name), *arguments, "--port", "0"], folder) as child:
+        assert child.stdout is not None
+        yield next(line.strip() for line in child.stdout if line.startswith("http://"))
 
 
 def _entry(name: str) -> list[str]:
     return [str(BIN / name)]
 
 
-def _prints(command: list[str], expected: list[str]) -> None:
+def _prints(command: list[str], expected: list[str], folder: pathlib.Path) -> None:
     environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1"}
     ran = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        cwd=ROOT,
+        cwd=folder,
         timeout=COMMAND_SECONDS,
         env=environment,
     )
@@ -142,9 +170,9 @@ def _prints(command: list[str], expected: list[str]) -> None:
         assert re.fullmatch(pattern, ran.stdout.rstrip("\n"), re.DOTALL), ran.stdout
 
 
-def _serves(command: list[str], ready: str) -> None:
+def _serves(command: list[str], ready: str, folder: pathlib.Path) -> None:
     """See that a server starts, and ends when it is interrupted."""
-    with _child(command) as child:
+    with _child(command, folder) as child:
         assert child.stdout is not None
         end = time.monotonic() + COMMAND_SECONDS
         while ready not in (line := child.stdout.readline()):
@@ -154,8 +182,8 @@ def _serves(command: list[str], ready: str) -> None:
 
 
 @contextlib.contextmanager
-def _child(command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
+def _child(command: list[str], folder: pathlib.Path) -> Iterator[subprocess.Popen[str]]:
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
     try:
         yield child
     finally:

@@ -7,16 +7,17 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import yaml
 from mcp_revisions import AdapterSet
-from snippets import ROOT, Block, blocks, commands, run_command, run_python
+from snippets import ADDRESS, ROOT, Block, Command, blocks, commands, files_of, run_command, run_python, served
 
 pytestmark = pytest.mark.long
 
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")])
 DRAWINGS = ("", "text")
 """Languages of blocks that are for the eye."""
 
@@ -38,9 +39,15 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: str) -> None:
 
 
 @pytest.mark.parametrize("block", here(of("console")), ids=str)
-def test_commands_do_what_the_page_says(block: Block) -> None:
-    for command in commands(block):
-        run_command(command)
+def test_commands_do_what_the_page_says(block: Block, tmp_path: Path) -> None:
+    page = blocks(ROOT / block.page)
+    files = files_of(page)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    folder = tmp_path if files else ROOT
+    with served(page, folder) if ADDRESS in block.text and "serve" not in block.text else nullcontext(ADDRESS) as url:
+        for command in commands(block):
+            run_command(Command(command.line.replace(ADDRESS, url), command.output), folder)
 
 
 def test_the_tests_on_the_page_about_testing_run_in_every_revision(tmp_path: Path) -> None:
