@@ -121,6 +121,11 @@ def test_what_is_sent_is_scaffolded_right_but_for_answers_that_changed(scaffolde
         assert [name for name in both if made[name].sent != committed[name].sent] == [], kind
 
 
+def test_types_that_came_and_that_nothing_shows_are_listed(scaffolded: Scaffolded) -> None:
+    """A result that asks is written by a choice, whose calls show it."""
+    assert scaffolded.unshown == ("InputRequiredResult",)
+
+
 def test_an_adapter_that_judges_otherwise_is_caught(messages: list[MessageVector]) -> None:
     """Or else vectors that nothing can fail would pass above."""
     old = adapters()[OLD]

@@ -16,13 +16,13 @@ SCHEMAS: dict[str, Any] = {
 }
 
 
-def problems_of(text: str, removed: tuple[str, ...] = ()) -> Problems:
+def problems_of(text: str, removed: tuple[str, ...] = (), drafts: tuple[str, ...] = ()) -> Problems:
     problems = Problems()
     top = parse(text, "c", problems)
     assert top is not None
     rules = read_rules(top, problems)
     assert rules is not None, problems.found
-    check_rule_names(SCHEMAS, rules, removed, problems)
+    check_rule_names(SCHEMAS, rules, removed, drafts, problems)
     return problems
 
 
@@ -90,8 +90,23 @@ def test_a_move_that_no_revision_needs_is_a_remark() -> None:
     assert top is not None
     rules = read_rules(top, problems)
     assert rules is not None
-    check_rule_names({"2001-01-01": {"$defs": both}}, rules, (), problems)
+    check_rule_names({"2001-01-01": {"$defs": both}}, rules, (), (), problems)
     assert problems.found == []
     assert [str(remark) for remark in problems.remarks] == [
         "c:2:5: the move 'a' finds nothing: no revision has 'Boat' without 'Vessel'"
     ]
+
+
+def test_a_move_from_the_name_that_the_newest_final_revision_gives_is_a_remark_with_the_one_to_write() -> None:
+    """As one is written for a draft, which becomes final later."""
+    move = "moves:\n  - {name: a, from: Vessel, to: Boat}\n"
+    problems = problems_of(move)
+    assert problems.found == []
+    assert [(str(remark), remark.degree) for remark in problems.remarks] == [
+        (
+            "c:2:5: 'Vessel' is what 2002-02-02 calls it, and the vocabulary keeps the name 'Boat'; "
+            "to have the newer one, write {name: a, from: Boat, to: Vessel}",
+            "remark",
+        )
+    ]
+    assert problems_of(move, drafts=("2002-02-02",)).remarks == []

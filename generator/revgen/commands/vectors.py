@@ -44,6 +44,7 @@ def command(settings: Settings, revision: str, like: str) -> None:
         "elsewhere": made.elsewhere,
         "to_write": list(made.to_write),
         "without_calls": list(made.without_calls),
+        "unshown": list(made.unshown),
     }
     lines = [f"wrote {path}: {count}" for path, count in made.vectors.items()]
     lines += [f"added to {path}: {count}" for path, count in made.elsewhere.items()]
@@ -53,6 +54,11 @@ def command(settings: Settings, revision: str, like: str) -> None:
         )
     if made.without_calls:
         lines.append(f"without any calls to take over, which are to be written: {', '.join(made.without_calls)}")
+    if made.unshown:
+        lines.append(
+            "came with it and are in no vector under encoding/; each is to be shown there, or by calls of the choice that"
+            f" writes it: {', '.join(made.unshown)}"
+        )
     settings.show(data, "\n".join(lines))
     if not settings.as_json:
         click.echo(f"{len(made.vectors) + sum(made.elsewhere.values())} to be reviewed; run: revgen lint", err=True)

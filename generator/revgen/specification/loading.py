@@ -97,7 +97,7 @@ def load_specification(root: pathlib.Path) -> Specification:
         drafts = [revision.version for revision in revisions if revision.draft]
         canonical = merge(schemas, rules, of_vocabulary, drafts, unsettled)
         of_names = Problems()
-        check_rule_names(schemas, rules, removed, of_names)
+        check_rule_names(schemas, rules, removed, drafts, of_names)
         if of_names.found:
             # What was meant by a name that nothing has is not done, which is no second mistake.
             of_vocabulary.found.clear()

@@ -19,7 +19,11 @@ Complain = Callable[[Place, str], None]
 
 
 def check_rule_names(
-    schemas: Mapping[str, Mapping[str, Any]], rules: Rules, removed: Sequence[str], problems: Problems
+    schemas: Mapping[str, Mapping[str, Any]],
+    rules: Rules,
+    removed: Sequence[str],
+    drafts: Collection[str],
+    problems: Problems,
 ) -> None:
     """Complain about rules that name what there is not.
 
@@ -27,10 +31,13 @@ def check_rule_names(
         schemas: the corrected schema of each revision.
         rules: what `canonical.yaml` says.
         removed: revisions that may come back. Where there are any, a name that nothing has is a mark, since it may be theirs.
-        problems: receives faults, at the place of the rule.
+        drafts: the revisions that are drafts, which give no type its canonical name.
+        problems: receives faults, at the place of the rule; and remarks on moves that find nothing, or go the wrong way.
     """
     complain = problems.mark if removed else problems.add
     types = {name for schema in schemas.values() for name in schema["$defs"]}
+    finals = [version for version in schemas if version not in drafts]
+    newest = schemas[finals[-1]]["$defs"] if finals else {}
     said: set[Place] = set()
     for number, move in enumerate(rules.moves):
         what = f"the move '{move.name}' is"
@@ -56,6 +63,11 @@ def check_rule_names(
         ):
             found = f"no revision has '{move.published}' without '{move.canonical}'"
             problems.remark(move.place, f"the move '{move.name}' finds nothing: {found}")
+        elif move.published in newest and move.canonical not in newest:
+            # As one is written for a draft, whose names are not yet those of the vocabulary.
+            turned = f"{{name: {move.name}, from: {move.canonical}, to: {move.published}}}"
+            now = f"'{move.published}' is what {finals[-1]} calls it, and the vocabulary keeps the name '{move.canonical}'"
+            problems.remark(move.place, f"{now}; to have the newer one, write {turned}")
     moved = {(move.published, move.canonical): move for move in rules.moves}
     for pair in rules.distinct:
         what = "this pair is"

@@ -136,6 +136,11 @@ class Encodings:
                     yield {"name": name, **rest, "given": given, "sent": copy.deepcopy(sent), **server}
                     break
 
+    def types_in(self, kind: str, vectors: Sequence[Vector]) -> set[str]:
+        """The canonical types of all objects that vectors of a kind send."""
+        sent = [vector for vector in vectors if vector.get("sent") is not None]
+        return {name for vector in sent for _, name in self._places(self.new.version, kind, vector)}
+
     # What is taken over.
 
     def _adapted(self, kind: str, vector: Vector) -> Vector | None:

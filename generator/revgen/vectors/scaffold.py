@@ -32,6 +32,7 @@ class Scaffolded:
         elsewhere: how many were added to files of other revisions, by file.
         to_write: the choices that are answered otherwise than before, whose outcomes nobody but a person knows.
         without_calls: the choices (`name of revision`) of which there are no calls to take over, so that a person writes them whole.
+        unshown: types that came with the revision, are sent, and stand in no vector under `encoding/`.
     """
 
     texts: dict[str, str]
@@ -39,6 +40,7 @@ class Scaffolded:
     elsewhere: dict[str, int]
     to_write: tuple[str, ...]
     without_calls: tuple[str, ...]
+    unshown: tuple[str, ...]
 
 
 def scaffold(specification: Specification, version: str, like: str) -> Scaffolded:
@@ -68,6 +70,7 @@ class _Project:
         self.counts: dict[str, int] = {}
         self.elsewhere: dict[str, int] = {}
         self.without_calls: list[str] = []
+        self.unshown: list[str] = []
 
     def scaffolded(self) -> Scaffolded:
         new, old = self.sides[self.version], self.sides[self.like]
@@ -81,7 +84,9 @@ class _Project:
         to_write = [
             name for area in self.specification.areas for name in answered_otherwise(area, self.version, self.like)
         ]
-        return Scaffolded(self.texts, self.counts, self.elsewhere, tuple(to_write), tuple(self.without_calls))
+        return Scaffolded(
+            self.texts, self.counts, self.elsewhere, tuple(to_write), tuple(self.without_calls), tuple(self.unshown)
+        )
 
     # What there is.
 
@@ -139,7 +144,9 @@ class _Project:
         made = Encodings(
             new, old, specification.schemas, specification.canonical, filled, specification.rules, self.names
         )
-        members = self._new_members(new)
+        without = self._without()
+        members = self._new_members(new, without)
+        shown: set[str] = set()
         for kind in encodings.KINDS:
             top = {
                 key: value
@@ -150,14 +157,20 @@ class _Project:
             }
             vectors = made.vectors(kind, self._vectors(self.like, f"encoding/{kind}"), members)
             self._put(f"encoding/{kind}", f"Canonical values, and exactly what {self.version} sends.", top, vectors)
+            shown |= made.types_in(kind, vectors)
+        sent = {function.type_name for function in specification.projections[self.version].objects}
+        self.unshown = sorted(sent - without["$defs"].keys() - shown)
         for other in specification.versions:
             if other != self.version:
                 self._members_elsewhere(made, other, members)
 
-    def _new_members(self, new: Side) -> list[NewMember]:
+    def _without(self) -> dict[str, Any]:
+        """The vocabulary of all other revisions."""
+        others = {one: schema for one, schema in self.specification.schemas.items() if one != self.version}
+        return merge(others, self.specification.rules, Problems())
+
+    def _new_members(self, new: Side, without: Mapping[str, Any]) -> list[NewMember]:
         specification = self.specification
-        others = {one: schema for one, schema in specification.schemas.items() if one != self.version}
-        without = merge(others, specification.rules, Problems())
         aliases = published_aliases(specification.schemas[self.version], specification.rules)
         names = {canonical: published for published, canonical in aliases.items()}
         return new_members(self.version, specification.canonical, without, new, names)
