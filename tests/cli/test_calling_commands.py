@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -172,6 +174,15 @@ def test_what_passes_is_shown_without_secrets(run: Run, url: str, revision: str)
     assert "\x1b" not in ran.stderr  # no terminal, no colours
 
 
+def test_state_that_travels_is_shown_by_nobody(run: Run, revision: str) -> None:
+    ran = call(run, "register", "--wire", "--revision", revision, "--answer", "name=Ada", "--answer", "age=36")
+    assert ran.stdout.startswith("Ada 36")
+    states = re.findall(r'"(?:requestState|mcpState)\\*": \\*"([^"\\]*)', ran.stderr)
+    assert set(states) <= {"•••"}
+    adapter = ADAPTERS.by_version[revision]
+    assert bool(states) == (adapter.can_ask or adapter.asks_in_arguments)
+
+
 @pytest.mark.parametrize("transport", ["http", "sse"])
 def test_it_calls_over_either_transport_of_an_address(run: Run, url: str, transport: str) -> None:
     address = url if transport == "http" else url.replace("/mcp", "/sse")
@@ -330,3 +341,57 @@ def test_a_skill_or_file_that_is_not_there_is_a_usage_error(run: Run, arguments:
     ran = run("skills", SKILLED, *arguments)
     assert ran.exit_code == 2
     assert words in " ".join(ran.stderr.split())
+
+
+# --- A server that is started ---
+
+COMMAND = (sys.executable, "-m", "mcp_anyrev", "serve", OFFERING, "--transport", "stdio")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (("call", "register", "--answer", "name=Ada", "--answer", "age=36"), "Ada 36 green False None\n"),
+        (("list", "prompts"), "greet(who, how?)  Greeting\n"),
+        (("read", "mem://text"), "line one\nline two\n"),
+        (("prompt", "greet", "who=Ada"), "user: Hello Ada\n"),
+        (("probe", "--revision", ADAPTERS.versions[0]), f"{ADAPTERS.versions[0]} over stdio: served by offering 1.0"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, tuple) else "",
+)
+def test_a_command_is_started_and_called(run: Run, arguments: tuple[str, ...], shown: str) -> None:
+    """After two dashes, whatever options it has; what the server writes to stderr stays there."""
+    ran = run(*arguments, "--", *COMMAND)
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.stdout.startswith(shown)
+
+
+def test_a_command_in_quotes_works_as_well_and_what_passes_is_shown(run: Run) -> None:
+    oldest = ADAPTERS.versions[-1]
+    ran = run("call", shlex.join(COMMAND), "typed", "text=x", "--wire", "--revision", oldest)
+    assert json.loads(ran.stdout)["text"] == "x"
+    assert f'"protocolVersion": "{oldest}"' in ran.stderr and "→" in ran.stderr and "←" in ran.stderr
+
+
+def test_a_started_server_gets_the_variables_that_it_is_given_and_no_others(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "hush")
+    monkeypatch.setenv("SHOP_PLACE", "here")
+    server = "import os, sys; sys.exit(' '.join(f'{k}={v}' for k, v in os.environ.items() if 'SHOP' in k))"
+    ran = run("list", "--env", "SHOP_PLACE", "--env", "SHOP_NAME=a=b", "--", sys.executable, "-c", server)
+    assert ran.exit_code == 3
+    assert "SHOP_PLACE=here" in ran.stderr and "SHOP_NAME=a=b" in ran.stderr and "hush" not in ran.stderr
+    for arguments, words in (
+        (("--env", "SHOP_ABSENT", "--", "true"), "the NAME of a variable that there is, not 'SHOP_ABSENT'"),
+        (("http://127.0.0.1:9/mcp", "--env", "A=b"), "--env is for a server that is started by a command"),
+    ):
+        ran = run("list", *arguments)
+        assert ran.exit_code == 2 and words in " ".join(ran.stderr.split())
+
+
+def test_a_command_that_is_none_or_ends_at_once_ends_with_3(run: Run) -> None:
+    ran = run("list", "--", "no-such-program-there-is")
+    assert ran.exit_code == 3 and "no-such-program-there-is cannot be started" in ran.stderr
+    ran = run("list", "--", sys.executable, "-c", "import sys; sys.exit('no licence')")
+    assert ran.exit_code == 3 and "exit code 1; its last words: no licence" in ran.stderr

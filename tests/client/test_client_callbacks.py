@@ -234,3 +234,14 @@ async def test_lines_that_are_no_messages_are_in_the_log_and_end_nothing(
         async with Client(heard, adapter) as client:
             assert (await client.call_tool("t")).text == "done"
     assert caplog.text.count("no message") == len(noise)
+
+
+async def test_progress_is_wanted_of_requests_and_not_of_what_opens_the_connection(adapter: Adapter) -> None:
+    """Specification: basic/utilities/progress#progress-flow, basic/lifecycle#initialization"""
+    heard = server(adapter, lambda message: [result(message, done(adapter))])
+    async with Client(heard, adapter, on_progress=lambda params: None) as client:
+        await client.call_tool("t")
+    tokens = {
+        one["method"]: "progressToken" in one.get("params", {}).get("_meta", {}) for one in heard.sent if "id" in one
+    }
+    assert tokens == {adapter.description_method: False, "tools/call": True}

@@ -105,6 +105,33 @@ async def test_a_version_that_is_refused_and_named_all_the_same_is_tried_once_mo
     assert pipe.methods == [NEWEST.description_method] * 2
 
 
+@pytest.mark.parametrize("others", [(), ADAPTERS.handshake_versions])
+async def test_a_pinned_version_that_is_refused_and_named_all_the_same_is_tried_once_more(
+    others: tuple[str, ...],
+) -> None:
+    """Specification: basic/versioning#protocol-version-negotiation"""
+    refusals = [{"supported": [*others, NEWEST.version], "requested": NEWEST.version}]
+
+    def script(message: dict[str, Any]) -> list[Any]:
+        if refusals:
+            return [error(message, UNSUPPORTED, refusals.pop())]
+        return [result(message, description(NEWEST))]
+
+    pipe = Scripted(script)
+    async with Client(pipe, NEWEST) as client:
+        await client.initialize()
+        assert client.revision == NEWEST.version
+    assert pipe.methods == [NEWEST.description_method] * 2
+
+
+async def test_who_pins_a_version_that_is_not_there_is_told_which_are() -> None:
+    pipe = Scripted(lambda message: [error(message, UNSUPPORTED, {"supported": [*ADAPTERS.handshake_versions]})])
+    with pytest.raises(NoCommonRevision) as raised:
+        await Client(pipe, NEWEST).initialize()
+    assert raised.value.theirs == tuple(ADAPTERS.handshake_versions)
+    assert pipe.methods == [NEWEST.description_method]
+
+
 async def test_a_server_that_names_only_versions_with_a_handshake_gets_one(session_adapter: Adapter) -> None:
     answers = opening(session_adapter)
 
@@ -193,3 +220,40 @@ async def test_an_unsupported_version_over_http_names_what_there_is() -> None:
         with pytest.raises(NoCommonRevision, match="2027-01-01"):
             await Client(url).initialize()
     assert said.methods == [NEWEST.description_method]
+
+
+# --- Later ---
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+async def test_a_session_is_opened_anew_in_the_revision_that_the_server_speaks_now(pinned: bool) -> None:
+    """It was replaced by another one meanwhile. Specification: basic/transports#session-management, basic/lifecycle#version-negotiation"""
+    before, after = (
+        ADAPTERS.by_version[ADAPTERS.handshake_versions[0]],
+        ADAPTERS.by_version[ADAPTERS.handshake_versions[1]],
+    )
+    assert before.session_header is not None
+    served = [before]
+
+    def script(message: dict[str, Any], headers: dict[str, str]) -> Any:
+        now = served[0]
+        if message["method"] == now.description_method:
+            return replied(result(message, description(now)), **{str(now.session_header): now.version})
+        if message["method"] == NEWEST.description_method:
+            return replied(error(message, now.error_codes["method_not_found"]))
+        if headers.get(str(now.session_header).lower()) != now.version:
+            return replied(None, now.error_statuses["session_unknown"])
+        if "id" not in message:
+            return replied(None, now.accepted_status)
+        return replied(result(message, {"tools": []}))
+
+    async with scripted_http(script) as (url, _), Client(url, before if pinned else None, transport="http") as client:
+        assert await client.list_tools() == []
+        assert client.revision == before.version
+        served[0] = after
+        if pinned:
+            with pytest.raises(NoCommonRevision):
+                await client.list_tools()
+        else:
+            assert await client.list_tools() == []
+            assert client.revision == after.version

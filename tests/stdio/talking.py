@@ -122,17 +122,17 @@ class Talk:
 async def talking(adapter: Adapter, *, pings: bool = False) -> AsyncIterator[Talk]:
     """A server that has agreed on a revision, and was pinged before that; killed at the end, unless it has ended."""
     pipe = asyncio.subprocess.PIPE
-    with starting():
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, str(SERVER), stdin=pipe, stdout=pipe, stderr=pipe, limit=2**24, env=BUFFERED
-        )
-        talk = Talk(process, adapter)
-        if pings:
-            talk.send(id=0, method="ping")
-            assert (await talk.answer(0))["result"] == {}
-        await talk.handshake()
-        await talk.text(talk.call("echo", text="ready"))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(SERVER), stdin=pipe, stdout=pipe, stderr=pipe, limit=2**24, env=BUFFERED
+    )
+    talk = Talk(process, adapter)
     try:
+        with starting():
+            if pings:
+                talk.send(id=0, method="ping")
+                assert (await talk.answer(0))["result"] == {}
+            await talk.handshake()
+            await talk.text(talk.call("echo", text="ready"))
         yield talk
     finally:
         if process.returncode is None:

@@ -6,15 +6,27 @@ python tests/stdio/talking_server.py
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator
 
 from mcp_anyrev import Exchange, Limits, Registry, Settings, elicit, stdio
 
 print("printed before it serves", file=sys.stdout if os.environ.get("LOUD") else sys.stderr)
-registry = Registry("talking", "1.0")
+LAST_WORDS: list[str] = []
+
+
+@contextlib.asynccontextmanager
+async def lifespan(registry: Registry) -> AsyncIterator[None]:
+    yield
+    if LAST_WORDS:
+        print(*LAST_WORDS, file=sys.stderr)
+
+
+registry = Registry("talking", "1.0", lifespan=lifespan)
 
 
 @registry.tool
@@ -51,6 +63,13 @@ def stuck() -> str:
     """Never ends, and cannot be cancelled."""
     time.sleep(60)
     return "never"
+
+
+@registry.tool
+def last_words(text: str) -> str:
+    """Has this printed in the end, within the event loop."""
+    LAST_WORDS.append(text)
+    return "noted"
 
 
 @registry.tool

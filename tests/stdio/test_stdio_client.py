@@ -14,7 +14,7 @@ from bounds import starting
 from mcp_anyrev import CannotConnect, Client, NoAnswer
 from mcp_anyrev.client.listening import Listening
 from mcp_anyrev.settings import Limits
-from mcp_anyrev.transports.stdio_client import StdioTransport
+from mcp_anyrev.transports.stdio_client import INHERITED, StdioTransport
 from mcp_revisions import AdapterSet
 from talking import SERVER
 
@@ -199,3 +199,18 @@ async def test_its_environment_and_folder_can_be_chosen(tmp_path: pathlib.Path) 
     command = scripted(tmp_path, "import os, sys\nsys.exit(f\"{os.environ['PLACE']} {os.getcwd()}\")\n")
     with starting(), pytest.raises(CannotConnect, match=f"here {tmp_path}"):
         await Client(command, NEWEST, env={"PLACE": "here"}, cwd=tmp_path, on_stderr=lambda line: None).initialize()
+
+
+async def test_it_inherits_what_programs_need_and_no_secret(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Specification: basic/authorization/security-best-practices#local-mcp-server-compromise"""
+    monkeypatch.setenv("SHOP_TOKEN", "hush")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    command = scripted(tmp_path, "import os, sys\nsys.exit(' '.join(sorted(os.environ)))\n")
+    with starting(), pytest.raises(CannotConnect) as reason:
+        await Client(command, NEWEST, env={"PLACE": "here"}, on_stderr=lambda line: None).initialize()
+    names = set(str(reason.value).rpartition("last words: ")[2].split())
+    assert {"PATH", "HOME", "PLACE", "LC_ALL"} <= names
+    assert {name for name in names if not name.startswith("LC_")} <= INHERITED | {"PLACE"}
+    assert "SHOP_TOKEN" not in names and "PYTHONPATH" not in INHERITED

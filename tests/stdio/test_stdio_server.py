@@ -170,6 +170,25 @@ async def test_it_ends_when_it_is_asked_to() -> None:
         assert asyncio.get_running_loop().time() - begun < 0.5 + 3
 
 
+async def test_a_signal_while_it_winds_up_ends_the_calls_in_good_order() -> None:
+    """A client that has said its last and waits no longer: handlers are cancelled, lifespans left, and that is no failure.
+
+    Specification: basic/lifecycle#stdio
+    """
+    async with talking(NEWEST) as talk:
+        talk.call("wait", seconds=30)
+        await talk.text(talk.call("last_words", text="left in good order"))
+        talk.end()
+        await asyncio.sleep(0.05)
+        begun = asyncio.get_running_loop().time()
+        talk.process.send_signal(signal.SIGTERM)
+        assert await talk.process.wait() == 0
+        assert asyncio.get_running_loop().time() - begun < 0.5 + 3
+        assert talk.process.stderr is not None
+        said = await talk.process.stderr.read()
+        assert b"left in good order" in said and b"Traceback" not in said
+
+
 async def test_it_ends_at_once_with_a_second_interruption() -> None:
     async with talking(NEWEST) as talk:
         talk.call("stuck")
@@ -200,6 +219,16 @@ async def test_it_ends_although_nobody_reads_what_it_prints() -> None:
         await asyncio.sleep(0.2)
         talk.end()
         assert await talk.ends(8)
+
+
+async def test_it_ends_although_a_lifespan_does_not() -> None:
+    """It blocks the event loop, too: nobody reads what it prints."""
+    async with talking(NEWEST) as talk:
+        await talk.text(talk.call("last_words", text="x" * 150_000))
+        talk.look_away()
+        talk.end()
+        assert await talk.ends(8)
+        assert talk.process.returncode == 1
 
 
 async def test_streams_that_are_missing_or_never_wait_are_borne() -> None:

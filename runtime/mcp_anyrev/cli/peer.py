@@ -64,6 +64,7 @@ class Peer:
         revision: the one revision to speak; None for what both agree on.
         transport: the one transport to use; None for all that may lead to it.
         headers: sent with every HTTP request.
+        env: variables that a server which is started gets besides.
         timeout: for how many seconds it may say nothing.
         shows_wire: is everything that passes shown?
         as_json: are data written as JSON?
@@ -75,6 +76,7 @@ class Peer:
     revision: str | None
     transport: str | None
     headers: Mapping[str, str]
+    env: Mapping[str, str]
     timeout: float
     shows_wire: bool
     as_json: bool
@@ -118,6 +120,8 @@ class Peer:
 
         if self.headers:
             options["headers"] = dict(self.headers)
+        if self.env:
+            options["env"] = dict(self.env)
         options = {"transport": self.transport, "timeout_seconds": self.timeout, **options}
         if self.shows_wire:
             from mcp_anyrev.cli.wire import WirePrinter
@@ -229,6 +233,8 @@ def _peer(target: str, options: Mapping[str, Any]) -> Peer:
         raise click.BadParameter(str(fault), param_hint="TARGET") from None
     if options["headers"] and found.url is None:
         raise click.UsageError("--header is for a server at an address")
+    if options["env"] and found.command is None:
+        raise click.UsageError("--env is for a server that is started by a command")
     answers = {name: options[name] for name in _ANSWERS if name in options}
     if answers.get("declines") and (answers["accepts"] or answers["answers"]):
         raise click.UsageError("--decline does not go with --accept and --answer")
@@ -237,6 +243,7 @@ def _peer(target: str, options: Mapping[str, Any]) -> Peer:
         revision=options["revision"],
         transport=options["transport"],
         headers=options["headers"],
+        env=options["env"],
         timeout=options["timeout"],
         shows_wire=options["wire"],
         as_json=options["as_json"],
@@ -259,6 +266,18 @@ def _headers(context: click.Context, parameter: click.Parameter, values: Sequenc
     return found
 
 
+def _env(context: click.Context, parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not name or (not equals and name not in os.environ):
+            raise click.BadParameter(
+                f"write NAME=VALUE, or the NAME of a variable that there is, not {name or 'nothing'!r}"
+            )
+        found[name] = text if equals else os.environ[name]
+    return found
+
+
 def _timeout(seconds: float) -> Callable[[Callable[..., None]], Callable[..., None]]:
     return click.option(
         "--timeout",
@@ -274,10 +293,11 @@ _OPTIONS = (
     click.option("--revision", metavar="REV", callback=_revision, help="Speak this revision and no other."),
     click.option("--transport", metavar="NAME", help="Use only this one: http, sse or stdio."),
     click.option("--header", "headers", multiple=True, metavar="NAME:VALUE", callback=_headers, help="Send it with each HTTP request; repeatable."),
+    click.option("--env", multiple=True, metavar="NAME[=VALUE]", callback=_env, help="Give a server that is started this variable besides PATH, HOME and the like; without a value, as it is here; repeatable."),
     click.option("--wire", is_flag=True, help="Show on stderr everything that passes, both ways, without secrets."),
     click.option("--json", "as_json", is_flag=True, help="Write data as JSON."),
 )  # fmt: skip
-_SHARED = ("revision", "transport", "headers", "timeout", "wire", "as_json")
+_SHARED = ("revision", "transport", "headers", "env", "timeout", "wire", "as_json")
 
 _ANSWER_OPTIONS = (
     click.option("--answer", "answers", multiple=True, metavar="KEY=VALUE", help="Accept questions with this in their forms; repeatable. KEY:=JSON says it exactly."),

@@ -26,7 +26,6 @@ from mcp_anyrev.serving.client import Client
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
 
-    from mcp_anyrev.client.notices import OnProgress
     from mcp_anyrev.client.transport import Transport
 
 _MOST_PAGES = 20
@@ -100,10 +99,10 @@ class _ProbingConnection(Connection):
     instead: Mapping[str, str] = MappingProxyType({})
 
     def _message(
-        self, adapter: Adapter, identifier: Json, method: str, params: JsonObject, on_progress: OnProgress | None
+        self, adapter: Adapter, identifier: Json, method: str, params: JsonObject, *, reports: bool
     ) -> JsonObject:
         if method in adapter.client_requests and params.get("level") != _ABSENT:
-            return super()._message(adapter, identifier, method, params, on_progress)
+            return super()._message(adapter, identifier, method, params, reports=reports)
         params = adapter.declared_params(params, self.declaration)
         return {"jsonrpc": "2.0", "id": identifier, "method": method, "params": params}
 

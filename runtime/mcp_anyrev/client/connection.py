@@ -166,11 +166,12 @@ class Connection:
         conversation = self._spoken()
         identifier = identifier or self.new_identifier()
         params = params if encoded else conversation.adapter.encode_params(method, params)
-        message = self._message(conversation.adapter, identifier, method, params, on_progress)
+        reports = on_progress is not None or self._wants_reports(conversation.adapter, method)
+        message = self._message(conversation.adapter, identifier, method, params, reports=reports)
         await self.transport.room()
         try:
             async with self._patience.lasting(identifier, seconds):
-                if on_progress is not None or self._notices.wants_progress:
+                if reports:
                     self._progress[identifier] = on_progress
                 response = await conversation.request(message, self._longest(seconds), _as_it_is)
         except TimeoutError:
@@ -305,18 +306,22 @@ class Connection:
         return False
 
     def _message(
-        self, adapter: Adapter, identifier: Json, method: str, params: JsonObject, on_progress: OnProgress | None
+        self, adapter: Adapter, identifier: Json, method: str, params: JsonObject, *, reports: bool
     ) -> JsonObject:
         known = method in adapter.client_requests or method in adapter.task_methods.values()
         if not known and method not in self.of_extensions:
             raise NotOffered(f"{adapter.version} has no request {method!r}")
-        if on_progress is not None or self._notices.wants_progress:
+        if reports:
             params = {**params, "_meta": {**params.get("_meta", {}), _TOKEN: identifier}}
         if self.log_level is not None:
             params = adapter.log_level_params(params, self.log_level)
         params = adapter.declared_params(params, self.declaration)
         message: JsonObject = {"jsonrpc": "2.0", "id": identifier, "method": method}
         return {**message, "params": params} if params else message
+
+    def _wants_reports(self, adapter: Adapter, method: str) -> bool:
+        """Is progress wanted of a request that has no callback of its own? What opens the connection has none."""
+        return self._notices.wants_progress and method != adapter.description_method
 
     def _beside(self, message: JsonObject) -> Mapping[str, str]:
         return self.beside(self.adapter, message)

@@ -64,15 +64,20 @@ async def agreed(
         SpeaksHttpSse: another transport is to be tried.
         ClientError: the server gives no answer.
     """
-    stateless = [one for one in adapters.versions if one not in adapters.handshake_versions]
-    if stateless:
+    if _stateless(adapters):
         try:
-            return await _without_handshake(connection, adapters, stateless, probe_seconds or seconds)
+            return await _without_handshake(connection, adapters, probe_seconds or seconds)
         except (ErrorAnswer, HttpRefused, NoAnswer) as error:
             if not adapters.handshake_versions or not _suggests_handshake(connection, error, probe_seconds):
                 raise
             log.debug("the server opens with a handshake: %s", error)
     return await with_handshake(connection, adapters, seconds)
+
+
+async def agreed_on_newest(connection: Connection, adapters: AdapterSet, seconds: float | None) -> Agreement:
+    """Agree on the newest of some revisions as that has it, without finding out whether the server opens in another way; see `agreed`."""
+    agree = with_handshake if adapters.newest.has_handshake else _without_handshake
+    return await agree(connection, adapters, seconds)
 
 
 async def with_handshake(connection: Connection, adapters: AdapterSet, seconds: float | None) -> Agreement:
@@ -114,9 +119,12 @@ async def described(connection: Connection, adapter: Adapter, seconds: float | N
     return Agreement(adapter, result, tuple(offered))
 
 
-async def _without_handshake(
-    connection: Connection, adapters: AdapterSet, stateless: Sequence[str], seconds: float | None
-) -> Agreement:
+def _stateless(adapters: AdapterSet) -> list[str]:
+    return [one for one in adapters.versions if one not in adapters.handshake_versions]
+
+
+async def _without_handshake(connection: Connection, adapters: AdapterSet, seconds: float | None) -> Agreement:
+    stateless = _stateless(adapters)
     tried: list[str] = []
     version = stateless[0]
     for _ in range(_ROUNDS):

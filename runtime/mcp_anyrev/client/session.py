@@ -12,13 +12,13 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mcp_contract import JsonObject, SessionUnknown, UnsupportedVersion
+from mcp_contract import JsonObject, SessionUnknown
 from mcp_revisions import AdapterSet
 
 from mcp_anyrev.client.connection import Connection
 from mcp_anyrev.client.errors import CannotConnect, ClientError, ErrorAnswer, HttpRefused, NoCommonRevision, NotOffered
 from mcp_anyrev.client.listening import SUBSCRIBE, UNSUBSCRIBE
-from mcp_anyrev.client.negotiation import Agreement, SpeaksHttpSse, agreed, described, with_handshake
+from mcp_anyrev.client.negotiation import Agreement, SpeaksHttpSse, agreed, agreed_on_newest
 from mcp_anyrev.client.offers import missing_offer
 from mcp_anyrev.client.rounds import Finished, finished
 
@@ -239,7 +239,7 @@ class ClientSession:
             await connection.open()
             probe = None if transport.has_headers else _PROBE_SECONDS
             if pinned:
-                agreement = await _pinned(connection, AdapterSet(carried), self._seconds)
+                agreement = await agreed_on_newest(connection, AdapterSet(carried), self._seconds)
             else:
                 agreement = await agreed(connection, AdapterSet(carried), self._seconds, probe)
         except BaseException:
@@ -249,18 +249,23 @@ class ClientSession:
         return agreement
 
     async def _open_again(self, lost: Agreement) -> None:
-        """Open another session with the same server, unless that has been done meanwhile."""
+        """Open another session with the same server, unless that has been done meanwhile; in another revision where it is another one now."""
         async with self._opening:
-            if self._agreement is lost:
-                served = AdapterSet([lost.adapter.version])
-                try:
-                    self._agreement = await _pinned(self.connection, served, self._seconds)
-                except (
-                    SpeaksHttpSse
-                ) as suggestion:  # but it has spoken this transport, so that is no answer to try another
-                    assert suggestion.__cause__ is not None
-                    raise suggestion.__cause__ from None
-                await self._set_again()
+            if self._agreement is not lost:
+                return
+            served = AdapterSet([lost.adapter.version])
+            try:
+                self._agreement = await agreed_on_newest(self.connection, served, self._seconds)
+            except SpeaksHttpSse as suggestion:  # but it has spoken this transport, so that is no answer to try another
+                assert suggestion.__cause__ is not None
+                raise suggestion.__cause__ from None
+            except NoCommonRevision as error:
+                if self._pinned:
+                    raise
+                log.info("the server is not as it was, so it is found out anew what it speaks: %s", error)
+                await self.close()
+                self._agreement = await self._open()
+            await self._set_again()
 
     async def _set_again(self) -> None:
         """Set in a new session what was set in the one before."""
@@ -283,22 +288,6 @@ class ClientSession:
         """Has the connection ended, where another one is to be opened?"""
         transport = self.connection.transport
         return transport.failure is not None and transport.reopens(self.connection.adapter)
-
-
-async def _pinned(connection: Connection, adapters: AdapterSet, seconds: float | None) -> Agreement:
-    """Agree on the newest of some revisions, and nothing else."""
-    adapter = adapters.newest
-    if adapter.has_handshake:
-        return await with_handshake(connection, adapters, seconds)
-    try:
-        agreement = await described(connection, adapter, seconds)
-    except ErrorAnswer as error:
-        if error.kind != UnsupportedVersion.kind:
-            raise
-        raise NoCommonRevision(adapters.versions, ()) from error
-    if adapter.version not in agreement.offered:
-        raise NoCommonRevision(adapters.versions, agreement.offered)
-    return agreement
 
 
 def _lost_session(adapter: Adapter, error: ErrorAnswer | HttpRefused) -> bool:

@@ -216,12 +216,13 @@ class Server:
 
         return MemoryTransport(self._core, principal)
 
-    async def stdio(self, reads: int = 0, writes: int = 1) -> None:
+    async def stdio(self, reads: int = 0, writes: int = 1, *, ending: Callable[[], object] | None = None) -> None:
         """Serve one client on two descriptors of files, until nothing comes any longer, or this is cancelled; then this server is closed.
 
         Args:
             reads: the descriptor that is read.
             writes: the descriptor that is written. Nothing else is to be written to it; see `mcp_anyrev.stdio`, which sees to that.
+            ending: told once this begins to end; what goes on may still take its time then, and lifespans of the application any.
 
         Specification: basic/transports#stdio
         """
@@ -231,7 +232,13 @@ class Server:
         await self.start()
         pipe = Pipe(self._core)
         await pipe.open()
-        await carried(pipe, reads, writes, self._core.settings.limits.line_bytes, self.close)
+
+        async def finish() -> None:
+            if ending is not None:
+                ending()
+            await self.close()
+
+        await carried(pipe, reads, writes, self._core.settings.limits.line_bytes, finish)
 
     async def health(self) -> JsonObject:
         """How it does, as JSON: is it `running`, can it reach its `store` and its `hub`, and how much is going on.

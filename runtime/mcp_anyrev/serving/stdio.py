@@ -1,7 +1,7 @@
 """A server for the one client that started its process.
 
 Rule: it serves until nothing comes any longer, or the process is asked to end; the calls that go on then may finish, within the time for
-that.
+that. From then on the time is bounded, whatever does not end; being asked once more ends the calls.
 Specification: basic/transports#stdio, basic/lifecycle#stdio
 """
 
@@ -55,7 +55,7 @@ def loaded_on_stdio(load: Callable[[], Server]) -> None:
 
 async def _until_the_end(server: Server, reads: int, writes: int, asked: AskedToEnd) -> None:
     async with server:
-        serving = asyncio.create_task(server.stdio(reads, writes))
+        serving = asyncio.create_task(server.stdio(reads, writes, ending=asked.bound))
         ending = asyncio.create_task(asked.wait())
         await asyncio.wait((serving, ending), return_when=asyncio.FIRST_COMPLETED)
         asked.bound()

@@ -1,7 +1,8 @@
 """A client that starts its server as a process, and speaks with it on its standard streams.
 
 Rule: what is no message on the server's stdout is left out by whoever reads it, and ends nothing; its stderr is passed on. A server that
-is let go gets the end of its stdin first, then time, then signals, and takes along whatever it has started.
+is let go gets the end of its stdin first, then time, then signals, and takes along whatever it has started. It inherits of our environment
+what programs need to start, and none of the secrets that may stand there.
 Specification: basic/transports#stdio, basic/lifecycle#stdio
 """
 
@@ -35,6 +36,16 @@ _PATIENCE_SECONDS = 2.0
 _LAST_WORDS_SECONDS = 0.5
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
+INHERITED = frozenset(
+    {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"}
+    if sys.platform != "win32"
+    else {
+        "APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "NUMBER_OF_PROCESSORS", "OS", "PATH", "PATHEXT",
+        "PROCESSOR_ARCHITECTURE", "PROGRAMDATA", "PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE", "WINDIR",
+    }
+)  # fmt: skip
+"""The variables of our environment that a server gets, and those whose names begin with `LC_`."""
+
 log = logging.getLogger("mcp_anyrev.client")
 
 OnStderr = Callable[[str], None]
@@ -46,7 +57,7 @@ class StdioTransport(PipeTransport):
     Args:
         command: the program and its arguments.
         limits: how much may wait to be sent, and how long a line may be that is read.
-        env: variables of its environment beside ours.
+        env: variables of its environment, beside those of ours that are `INHERITED`.
         cwd: the folder it is started in; ours if None.
         on_stderr: gets each line of its stderr; None to pass it on to ours.
 
@@ -67,7 +78,7 @@ class StdioTransport(PipeTransport):
         if not command or not all(isinstance(part, str) for part in command):
             raise ValueError("a command is a program and its arguments, as texts")
         self._command = list(command)
-        self._env = {**os.environ, **(env or {})}
+        self._env = {**_inherited(), **(env or {})}
         self._cwd = cwd
         self._on_stderr = on_stderr or _pass_on
         self._lines = Lines(limits.line_bytes)
@@ -170,6 +181,10 @@ class StdioTransport(PipeTransport):
         if line is not None:
             self._last_words = line.decode(errors="replace")
             called(partial(self._on_stderr, self._last_words), _not_passed_on)
+
+
+def _inherited() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name in INHERITED or name.startswith("LC_")}
 
 
 def _send_signal(process: asyncio.subprocess.Process, number: int) -> None:
