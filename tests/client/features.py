@@ -317,9 +317,25 @@ FEATURES: tuple[Callable[[Client, Told], Awaitable[Any]], ...] = (
     ping,
 )
 
+_NEEDED = {
+    "other_questions": {"sampling/createMessage", "roots/list"},
+    "progress": {"notifications/progress"},
+    "logs": {"notifications/message"},
+    "prompts": {"prompts/get"},
+    "completion": {"completion/complete"},
+    "changes": {"notifications/tools/list_changed", "notifications/resources/updated"},
+}
+"""A feature → the methods of which it is made."""
+
+
+def lacks(adapter: Adapter, feature: str) -> bool:
+    """Has a revision not what a feature is made of?"""
+    methods = {*adapter.client_requests, *adapter.server_requests, *adapter.embedded_requests}
+    return not _NEEDED.get(feature, set()) <= methods | {*adapter.server_notifications}
+
 
 def expected(adapter: Adapter) -> dict[str, Any]:
-    """What comes of each, in a revision."""
+    """What comes of each that a revision has."""
     structured = "structuredContent" in adapter._call_tool_result({"structuredContent": {}})  # type: ignore[attr-defined]
     any_value = structured and not adapter.wraps_output
     asking = {"mcpAnswers", "mcpState"} if adapter.asks_in_arguments else set()
@@ -328,7 +344,7 @@ def expected(adapter: Adapter) -> dict[str, Any]:
         "steps": [], "noisy": [], "slow": ["tag"], "fate": ["tag"], "contents": [], "grow": [],
     }  # fmt: skip
     titled = "title" in adapter._tool({"name": "t", "inputSchema": {"type": "object"}, "title": "T"})  # type: ignore[attr-defined]
-    return {
+    found = {
         "describes_itself": [adapter.version, "features", "1.0", "Ask for anything."],
         "lists": {
             "tools": [
@@ -356,6 +372,7 @@ def expected(adapter: Adapter) -> dict[str, Any]:
         "changes": [["contents", "mem://a"], ["tools", None]],
         "ping": "answered" if "ping" in adapter.client_requests else "not offered",
     }
+    return {feature: result for feature, result in found.items() if not lacks(adapter, feature)}
 
 
 def _kind_of_missing_resource(adapter: Adapter) -> str:

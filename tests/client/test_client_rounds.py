@@ -46,8 +46,11 @@ def question(adapter: Adapter, state: str | None, **asked: Any) -> dict[str, Any
         key: {"method": "elicitation/create", "params": {"message": "?", "requestedSchema": form}}
         for key, form in asked.items()
     }
-    told = adapter.questions_result(questions, state or "", {"name": "t", "arguments": {}})
-    return told if state is not None else {name: value for name, value in told.items() if name != "requestState"}
+    call: dict[str, Any] = {"name": "t", "arguments": {}}
+    if state is not None:
+        return adapter.questions_result(questions, state, call)
+    told = adapter.questions_result(questions, "a state", call)
+    return {name: value for name, value in told.items() if value != "a state"}
 
 
 def answers_in(adapter: Adapter, call: dict[str, Any]) -> Any:
@@ -67,8 +70,8 @@ async def test_the_state_comes_back_exactly_or_not_at_all(result_adapter: Adapte
             assert (await client.call_tool("t", {"a": 1})).text == "done"
             await client.call_tool("other")
         first, second, other = calls(server)
-        assert second["params"].get("requestState") == state
-        assert ("requestState" in second["params"]) is (state is not None)
+        assert result_adapter.read_answers(second["params"]).state == state
+        assert len(second["params"]) - len(first["params"]) == 1 + (state is not None)
         assert answers_in(result_adapter, second) == {"k": {"action": "accept", "content": {"name": "Ada", "age": 7}}}
         assert second["params"]["arguments"] == first["params"]["arguments"] == {"a": 1}
         assert len({message["id"] for message in (first, second, other)}) == 3
@@ -87,7 +90,7 @@ def test_any_state_comes_back_as_it_came(state: str) -> None:
         server = Scripted(asking(adapter, [question(adapter, state, k=FORM), done(adapter)]))
         async with Client(server, adapter, on_ask=lambda asked: {"name": "Ada"}) as client:
             await client.call_tool("t")
-        assert calls(server)[1]["params"]["requestState"] == state
+        assert adapter.read_answers(calls(server)[1]["params"]).state == state
 
     for adapter in ADAPTERS.by_version.values():
         if adapter.can_ask:

@@ -78,10 +78,12 @@ async def test_annotated_arguments_are_repeated_once_the_tool_is_known(mirroring
 
     async with scripted_http(answer) as (url, said), Client(url) as client:
         assert (await client.call_tool("hdr", {"region": "eu"})).text == "ok"
-        assert said.methods[1:] == ["tools/call", "tools/list", "tools/call"]
+        tools = [method for method in said.methods if method != mirroring_adapter.description_method]
+        assert tools == ["tools/call", "tools/list", "tools/call"]
         assert said.headers[-1][header] == "eu"
         await client.call_tool("hdr", {"region": "eu"})
-        assert said.methods[4:] == ["tools/call"]
+        assert said.methods[-1] == "tools/call"
+        assert said.methods.count("tools/list") == 1
 
 
 async def test_a_call_is_repeated_no_more_than_once(mirroring_adapter: Adapter) -> None:

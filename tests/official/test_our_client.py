@@ -127,10 +127,14 @@ async def changed(client: Client) -> str:
 
 
 async def test_what_it_speaks_is_found_out(adapter: Adapter) -> None:
-    """Its newest revision, without being told."""
+    """The newest revision that both speak, without being told."""
+    from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
+
+    versions = AdapterSet.default().versions
+    newest = next(version for version in versions if version in SUPPORTED_PROTOCOL_VERSIONS)
     async with over_http() as target, Client(**target) as client:
         await client.initialize()
-        assert client.revision == AdapterSet.default().versions[0]
+        assert client.revision == newest
     async with over_http_sse() as target, Client(**{**target, "transport": None}) as client:
         await client.initialize()
         assert client.verdict.transport == "sse"

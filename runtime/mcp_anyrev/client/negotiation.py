@@ -68,9 +68,11 @@ async def agreed(
         try:
             return await _without_handshake(connection, adapters, probe_seconds or seconds)
         except (ErrorAnswer, HttpRefused, NoAnswer) as error:
-            if not adapters.handshake_versions or not _suggests_handshake(connection, error, probe_seconds):
+            others = [*_answering_so(adapters, error), *adapters.handshake_versions]
+            if not others or not _suggests_handshake(connection, error, probe_seconds):
                 raise
-            log.debug("the server opens with a handshake: %s", error)
+            log.debug("the server answers as one of %s: %s", ", ".join(others), error)
+            return await agreed(connection, AdapterSet(others), seconds, probe_seconds)
     return await with_handshake(connection, adapters, seconds)
 
 
@@ -153,6 +155,14 @@ def _suggests_handshake(
     if isinstance(error, NoAnswer):
         return probe_seconds is not None
     return connection.adapter.suggests_handshake(*_answer_of(error))
+
+
+def _answering_so(adapters: AdapterSet, error: ErrorAnswer | HttpRefused | NoAnswer) -> list[str]:
+    """The older revisions without a handshake whose servers answer like this: since then, a header or an error may be another."""
+    if isinstance(error, NoAnswer):
+        return []
+    answer = _answer_of(error)
+    return [one for one in _stateless(adapters)[1:] if not adapters.by_version[one].suggests_handshake(*answer)]
 
 
 def _answer_of(error: ErrorAnswer | HttpRefused) -> tuple[int | None, Json]:
