@@ -71,6 +71,17 @@ class Reply:
         return "\n".join(block.get("text", "") for block in self.result["content"])
 
 
+def declares(adapter: Adapter, capabilities: Any, wanted: dict[str, Any]) -> bool:
+    """Does a server declare canonical capabilities, wherever the revision has them?"""
+    return _holds(capabilities, adapter.encode_server_capabilities(wanted))
+
+
+def _holds(value: Any, part: Any) -> bool:
+    if not isinstance(part, dict):
+        return bool(value == part)
+    return isinstance(value, dict) and all(name in value and _holds(value[name], inner) for name, inner in part.items())
+
+
 class RawClient:
     """Talks one revision to one address."""
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from mcp_anyrev import Registry
 from mcp_revisions.protocol import Adapter
-from raw_client import RawClient, call_answering, serving
+from raw_client import RawClient, call_answering, declares, serving
 
 EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "gates.py"
 
@@ -55,4 +55,4 @@ async def test_the_server_describes_itself(gates: Registry, adapter: Adapter) ->
     assert adapter.version in adapter.described_versions(reply.result)
     described = adapter.encode_implementation({"name": "gates", "version": "1.0"})
     assert adapter.described_server(reply.result) == described
-    assert "tools" in reply.result["capabilities"]
+    assert declares(adapter, reply.result["capabilities"], {"tools": {}})

@@ -15,7 +15,7 @@ from mcp_anyrev import Limits, Registry, Settings
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
-from raw_client import RawClient, serving
+from raw_client import RawClient, declares, serving
 from sent_messages import check_sent
 
 URI = "test://note"
@@ -248,8 +248,10 @@ async def test_what_is_turned_off_is_neither_declared_nor_there(adapter: Adapter
     async with serving(made, settings) as url, RawClient(url, adapter) as client:
         described = await client.call(adapter.description_method, adapter.description_params(client.declaration))
         capabilities = described.result["capabilities"]
-        assert not any(capabilities[kind].get("listChanged") for kind in ("tools", "prompts", "resources"))
-        assert not capabilities["resources"].get("subscribe")
+        for kind in ("tools", "prompts", "resources"):
+            assert declares(adapter, capabilities, {kind: {}})
+            assert not declares(adapter, capabilities, {kind: {"listChanged": True}})
+        assert not declares(adapter, capabilities, {"resources": {"subscribe": True}})
         reply = await client.call("resources/subscribe", {"uri": URI})
         assert reply.error["code"] == adapter.error_codes["method_not_found"]
         if adapter.listens_by_get:
