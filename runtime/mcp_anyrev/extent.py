@@ -6,6 +6,8 @@ Specification: basic/index#messages
 
 from __future__ import annotations
 
+from typing import Any
+
 from mcp_contract import Json
 from mcp_contract.wording import pointer
 
@@ -38,9 +40,15 @@ def deeper_than(value: Json, most: int) -> str | None:
         value: a JSON value.
         most: how many objects and arrays may be within each other.
     """
-    level = [value]
+    level: list[Any] = [value]
     for _ in range(most):
-        level = [inner for outer in level for inner in _items(outer) if isinstance(inner, dict | list)]
+        # What is JSON is of these classes themselves, and nothing here is done for less: a message may hold a hundred thousand values.
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer if type(outer) is list else ())
+            if type(inner) is dict or type(inner) is list
+        ]
         if not level:
             return None
     return pointer(_path(value, most) or ())
@@ -49,10 +57,6 @@ def deeper_than(value: Json, most: int) -> str | None:
 def _beginnings(text: bytes) -> int:
     """How many values begin at a comma, or as the first one of an object or array."""
     return text.count(b",") + text.count(b"[") + text.count(b"{")
-
-
-def _items(value: Json) -> list[Json]:
-    return list(value.values()) if isinstance(value, dict) else value
 
 
 def _path(value: Json, depth: int) -> list[str | int] | None:

@@ -16,6 +16,7 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from mcp_anyrev import Exchange, Registry, elicit, roots
+from mcp_anyrev.serving.event_loop import leave_alone_what_is_there
 from pydantic import BaseModel
 from raw_client import serving
 
@@ -165,6 +166,8 @@ async def watch() -> None:
 
 async def main(binding: str) -> None:
     async with serving(registry, None, binding) as url:
+        if binding == "aiohttp":  # as `run` does; a host of ASGI has its process to itself
+            leave_alone_what_is_there()
         watching = asyncio.ensure_future(watch())
         print(url, flush=True)
         await watching

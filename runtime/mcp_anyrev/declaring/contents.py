@@ -52,16 +52,19 @@ def resource_result(resource: Resource, uri: str, value: Any, *, answered: bool 
 
 def _parts(resource: Resource, value: Any) -> list[Any] | tuple[Any, ...] | None:
     """What each is contents of its own: several of which some are no text, or where that is what the function says it returns."""
-    if not isinstance(value, list | tuple) or not all(isinstance(one, str) or _is_contents(one) for one in value):
+    if not isinstance(value, list | tuple):
         return None
-    return value if resource.returned.is_content or any(map(_is_contents, value)) else None
+    contents = _contents_types()
+    classes = set(map(type, value))  # of which there are few, however many items there are
+    if not all(issubclass(one, (str, *contents)) for one in classes):
+        return None
+    has_contents = any(issubclass(one, contents) for one in classes)
+    return value if resource.returned.is_content or has_contents else None
 
 
-def _is_contents(value: Any) -> bool:
+def _contents_types() -> tuple[type, ...]:
     known = canonical()
-    if isinstance(value, (Media, *_BYTES)):
-        return True
-    return known is not None and isinstance(value, known.TextResourceContents | known.BlobResourceContents)
+    return (Media, *_BYTES, *(() if known is None else (known.TextResourceContents, known.BlobResourceContents)))
 
 
 def prompt_result(prompt: Prompt, value: Any) -> JsonObject:
@@ -125,7 +128,7 @@ def _contents(resource: Resource, uri: str, value: Any) -> JsonObject:
         told = {"text": text_of(value, resource.returned)}
     elif isinstance(value, _BYTES):
         told = {"blob": base64.b64encode(value).decode()}
-    elif _is_contents(value):
+    elif isinstance(value, _contents_types()):
         return dumped(value)
     else:
         told = {"text": text_of_json(resource.returned.plain(value))}

@@ -82,9 +82,12 @@ def content_of(value: Any, *, all_text: bool) -> list[JsonObject] | None:
     blocks = (Media,) if known is None else (Media, *_block_types(known))
     if isinstance(value, blocks):
         return [_block(value)]
-    if not isinstance(value, list | tuple) or not (all_text or any(isinstance(one, blocks) for one in value)):
+    if not isinstance(value, list | tuple):
         return None
-    if not all(isinstance(one, (str, *blocks)) for one in value):
+    classes = set(map(type, value))  # of which there are few, however many items there are
+    if not (all_text or any(issubclass(one, blocks) for one in classes)):
+        return None
+    if not all(issubclass(one, (str, *blocks)) for one in classes):
         return None
     return [{"type": "text", "text": one} if isinstance(one, str) else _block(one) for one in value]
 

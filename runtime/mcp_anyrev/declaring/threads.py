@@ -19,6 +19,7 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple, TypeVar
 
 from mcp_anyrev.declaring.functions import plain_function, waited_for
+from mcp_anyrev.turns import others_first
 from mcp_anyrev.user_code import called, raised
 
 _IDLE_SECONDS = 10.0
@@ -79,7 +80,8 @@ class Threads:
         """Run something that may take long, so that it does not hold up whatever does not need it; one at a time."""
         async with self._turn:
             result: Result = await self.run(functools.partial(function, given), {})
-            return result
+        await others_first()
+        return result
 
     async def result_of(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, async or not; what is not runs in a thread."""

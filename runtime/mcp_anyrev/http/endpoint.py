@@ -31,6 +31,7 @@ from mcp_anyrev.http.session_streams import SessionStreams
 from mcp_anyrev.messages import parse
 from mcp_anyrev.principal import Principal, name_of
 from mcp_anyrev.server.core import Core
+from mcp_anyrev.turns import LARGE_BYTES, others_first
 
 
 class Endpoint:
@@ -68,6 +69,8 @@ class Endpoint:
         try:
             body = await request.body()
             payload = parse(body, self._limits)
+            if len(body) >= LARGE_BYTES:
+                await others_first()
         except ProtocolError as error:
             return await self._unreadable(request.head, principal, error)
         in_batch = isinstance(payload, list)

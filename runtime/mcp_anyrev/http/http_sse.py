@@ -36,6 +36,7 @@ from mcp_anyrev.server.audience import SessionStream
 from mcp_anyrev.server.connection import Connection
 from mcp_anyrev.server.core import NOT_AGREED
 from mcp_anyrev.storage.keys import Key, key
+from mcp_anyrev.turns import LARGE_BYTES, others_first
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -147,6 +148,8 @@ class HttpSse:
         try:
             body = await request.body()
             payload = parse(body, self._core.settings.limits)
+            if len(body) >= LARGE_BYTES:
+                await others_first()
         except ProtocolError as error:
             adapter = self._core.adapters.by_version[session.version or self._first.version]
             return self._front.responses.refusal(adapter, dict(error.identifier), error, request.head)

@@ -21,6 +21,7 @@ from mcp_anyrev.server.audience import SessionStream
 from mcp_anyrev.server.connection import Connection
 from mcp_anyrev.server.core import NOT_AGREED
 from mcp_anyrev.storage.keys import new_name
+from mcp_anyrev.turns import LARGE_BYTES, others_first
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -98,6 +99,8 @@ class Pipe(Connection):
         core = self._core
         try:
             payload = parse(frame, core.settings.limits)
+            if len(frame) >= LARGE_BYTES:
+                await others_first()
             session = None if self._session is None else await self._session.now()
         except ProtocolError as error:
             self.refuse(error)

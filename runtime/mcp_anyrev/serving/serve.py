@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from mcp_anyrev.serving.event_loop import run_to_the_end
+from mcp_anyrev.serving.event_loop import leave_alone_what_is_there, run_to_the_end
 from mcp_anyrev.serving.server import Server
 from mcp_anyrev.settings import LOOPBACK, Settings
 from mcp_anyrev.transports.aiohttp import Request, answered
@@ -141,6 +141,7 @@ def run(
 
 async def _until_asked_to_end(serving: Serving, told: Callable[[str], None], asked: AskedToEnd) -> None:
     async with serving as url:
+        leave_alone_what_is_there()
         told(url)
         await asked.wait()
 

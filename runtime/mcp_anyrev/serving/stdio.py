@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mcp_anyrev.serving.event_loop import run_to_the_end
+from mcp_anyrev.serving.event_loop import leave_alone_what_is_there, run_to_the_end
 from mcp_anyrev.serving.server import Server
 from mcp_anyrev.settings import Settings
 from mcp_anyrev.transports.signals import AskedToEnd
@@ -55,6 +55,7 @@ def loaded_on_stdio(load: Callable[[], Server]) -> None:
 
 async def _until_the_end(server: Server, reads: int, writes: int, asked: AskedToEnd) -> None:
     async with server:
+        leave_alone_what_is_there()
         serving = asyncio.create_task(server.stdio(reads, writes, ending=asked.bound))
         ending = asyncio.create_task(asked.wait())
         await asyncio.wait((serving, ending), return_when=asyncio.FIRST_COMPLETED)

@@ -19,6 +19,7 @@ from mcp_anyrev.declaring.output_schemas import is_object_schema, wrapped, wrapp
 from mcp_anyrev.declaring.results import failed, tool_result
 from mcp_anyrev.errors import WrongArguments
 from mcp_anyrev.extent import deeper_than
+from mcp_anyrev.turns import LARGE_BYTES, others_first
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -48,9 +49,6 @@ UNREADABLE = "input_schema"
 """The question of the inventory that withholds a tool whose input schema clients could not read."""
 
 _AT_ONCE = "a call is answered once its work is done, and not as a task"
-
-_LARGE = 32 * 1024
-"""From so many bytes on arguments are read in a thread: some types are made, and checked, one value at a time by code in Python."""
 
 
 class ToolCall(Use):
@@ -89,8 +87,11 @@ class ToolCall(Use):
                 arguments = tool.missing_members.as_null(arguments)
             if not self.offered.losses or not tool.arguments.accepts(arguments):
                 raise WrongArguments(tool.arguments.faults(arguments))
-        given = tool.read(arguments) if self.size < _LARGE else await threads.aside(tool.read, arguments)
-        result = tool_result(await tool.call(given, exchange, threads), tool.returned, tool.output)
+        given = tool.read(arguments) if self.size < LARGE_BYTES else await threads.aside(tool.read, arguments)
+        returned = await tool.call(given, exchange, threads)
+        if self.size >= LARGE_BYTES:
+            await others_first()
+        result = tool_result(returned, tool.returned, tool.output)
         return wrapped(result, tool.description.get("outputSchema")) if self.offered.wraps_output else result
 
     def _check_nesting(self, arguments: JsonObject) -> None:
