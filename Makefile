@@ -50,7 +50,7 @@ bench: $(READY) ## costs, side by side in one run
 
 soak: $(READY) ## long runs: fuzzing, an attacker beside a well-behaved client, properties on other values each time
 	$(BIN)/python -m pytest -s tests/soak -p no:asyncio -p no:anyio --override-ini addopts=
-	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=random
+	$(BIN)/python -m pytest -n $(PROCESSES) -m "hypothesis or thorough" --hypothesis-profile=random
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) dist

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import gc
 import os
+import zlib
 from collections.abc import Iterator
 
 import hypothesis
 import pytest
+
+_MANY_REVISIONS = ("adapter", "session_adapter")
 
 hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 hypothesis.settings.register_profile("random", derandomize=False, database=None, deadline=None, print_blob=True)
@@ -37,6 +40,17 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         folder = folder.parent
     with PostgresServer(folder / "postgres") as url:
         yield url
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Of revisions by bindings, `make test` tries each revision on one binding, and in the next test on the other one."""
+    if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+        places: dict[str, int] = item.callspec.indices
+        revision = next((places[name] for name in _MANY_REVISIONS if name in places), None)
+        if revision is not None and "binding" in places:
+            turn = zlib.crc32(item.originalname.encode()) + revision + places["binding"]
+            if turn % 2:
+                item.add_marker(pytest.mark.thorough)
 
 
 @pytest.hookimpl(trylast=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +36,7 @@ class Import(NamedTuple):
     at_once: bool
 
 
+@functools.cache
 def modules() -> dict[str, ast.Module]:
     """All modules of the package, by name."""
     found = {}
@@ -81,6 +83,7 @@ def level_of(room: str) -> int:
     return next(level for level, rooms in enumerate(ROOMS) if room in rooms)
 
 
+@functools.cache
 def graph() -> dict[str, list[Import]]:
     """What every module imports."""
     known = modules()

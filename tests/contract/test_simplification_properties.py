@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from covering import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp_contract.simplification import (
@@ -263,7 +264,7 @@ def judge(simplify: Simplification, schema: dict[str, Any], values: list[Any]) -
     return counts[0], counts[1]
 
 
-@settings(bounded, max_examples=700)
+@settings(bounded, max_examples=examples(700))
 @given(chances, st.booleans(), st.sampled_from([without_null, plain]))
 def test_both_promises_hold(chance: Random, odd: bool, simplify: Simplification) -> None:
     maker = Maker(chance, odd)
@@ -271,7 +272,7 @@ def test_both_promises_hold(chance: Random, odd: bool, simplify: Simplification)
     judge(simplify, schema, maker.values(schema))
 
 
-@settings(bounded, max_examples=400)
+@settings(bounded, max_examples=examples(400))
 @given(chances, st.booleans())
 def test_what_is_written_out_says_exactly_the_same(chance: Random, odd: bool) -> None:
     maker = Maker(chance, odd)

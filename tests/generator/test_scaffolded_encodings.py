@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import pathlib
 from typing import Any
 
 import pytest
 from revgen.canonical.merge import merge
+from revgen.canonical.rules import Rules
 from revgen.inventory.concerns import Answer, Concern
 from revgen.reading.located import Place, Problems
 from revgen.specification.loading import load_specification
@@ -40,7 +42,12 @@ SCHEMA: dict[str, Any] = {
     },
     "x-published": ["AskingResult", "ClientRequest", "SailRequest", "SailResult", "Sailor", "ServerResult"],
 }
-RULES = load_specification(ROOT).rules
+
+
+@functools.cache
+def rules() -> Rules:
+    """The project's own."""
+    return load_specification(ROOT).rules
 
 
 def adapted(change: Any, filled: dict[str, Any]) -> Any:
@@ -56,7 +63,7 @@ def adapted(change: Any, filled: dict[str, Any]) -> Any:
     }
     old, new = Side(OLD, SCHEMA, {}, {}), Side(NEW, schema, {}, {})
     schemas = {OLD: SCHEMA, NEW: schema}
-    made = Encodings(new, old, schemas, merge(schemas, RULES, Problems()), filled, RULES, {})
+    made = Encodings(new, old, schemas, merge(schemas, rules(), Problems()), filled, rules(), {})
     (found,) = made.vectors("results", [vector], [])
     return found
 

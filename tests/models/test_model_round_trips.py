@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from covering import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -28,7 +29,7 @@ PROBLEMS = Problems()
 REVISIONS = load_revisions(ROOT, PROBLEMS)
 MODULES = {revision.version: revision.module for revision in REVISIONS}
 
-QUICK = settings(max_examples=120, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=examples(120), suppress_health_check=list(HealthCheck))
 
 TEXTS = st.sampled_from(
     ["", "a", "日本", "note:a b", "HTTP://EXAMPLE.com:80/%7efoo", "AAAA+/==", "//79", "1", "\x00", "e\u0301"]

@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from covering import examples
 from emitted import ROOT, source
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.long
 VERSIONS = re.findall(r'^  "(.+)":$', (ROOT / "specs/revisions.yaml").read_text("utf-8"), re.MULTILINE)
 Block = dict[str, Any]
 
-EXAMPLES = 20
+EXAMPLES = examples(20)
 
 
 @dataclasses.dataclass(frozen=True)

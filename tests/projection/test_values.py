@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from covering import examples
 from emitted import emitted, source
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
@@ -366,7 +367,7 @@ ANSWERS = (
 
 
 @settings(
-    max_examples=120,
+    max_examples=examples(120),
     phases=(Phase.generate,),
     suppress_health_check=list(HealthCheck),
 )

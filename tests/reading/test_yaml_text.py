@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from covering import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from revgen.reading import yaml_text
@@ -50,7 +51,7 @@ def said(text: str) -> Any:
 
 
 @pytest.mark.hypothesis
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.lists(PIECES, max_size=14).map("".join))
 @example("a: {b: c?}\n")
 @example("a: {b: c? d}\n")

@@ -13,6 +13,7 @@ from typing import Any
 import aiohttp
 import pytest
 import test_http_sse as http_sse
+from covering import in_turn
 from hosting import on_uvicorn
 from mcp_anyrev import Exchange, Limits, ProtectedResource, Registry, Server, Settings
 from mcp_anyrev.head import Head
@@ -21,6 +22,7 @@ from mcp_anyrev.server.asking.request_state import purpose_of
 from mcp_anyrev.storage.keys import key
 from mcp_anyrev.storage.memory import MemoryStore
 from mcp_contract import ProtocolError
+from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving
 from test_server import on_routes
@@ -131,7 +133,11 @@ async def test_what_has_expired_is_not_consumed() -> None:
         assert await store.consume(key("ticket", name)) == expected, name
 
 
-@pytest.mark.parametrize("name", ["plain", "threaded", "waits"])
+@pytest.mark.parametrize(
+    ("adapter", "name"),
+    in_turn(AdapterSet.default().versions, ["plain", "threaded", "waits"]),
+    indirect=["adapter"],
+)
 async def test_nothing_is_left_of_finished_calls(adapter: Adapter, name: str) -> None:
     from mcp_anyrev.conversation.conversation import Conversation
     from mcp_anyrev.conversation.requests import Request

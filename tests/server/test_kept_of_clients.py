@@ -11,14 +11,17 @@ from typing import Any
 
 import aiohttp
 import pytest
+from covering import in_turn
 from event_streams import listening, posting
 from mcp_anyrev import Exchange, Limits, Principal, Registry, Settings, elicit
 from mcp_anyrev.principal import owner_of
 from mcp_anyrev.storage.memory import MemoryHub, MemoryStore
 from mcp_contract import Declaration
+from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from raw_client import RawClient, serving, worded
 
+SESSIONS = [version for version, adapter in AdapterSet.default().by_version.items() if adapter.has_handshake]
 LARGE = 3_900_000
 INFORMATION = {"name": "large", "version": "1"}
 HUGE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -62,7 +65,7 @@ async def handshake(client: RawClient, capabilities: Any, information: Any = INF
     await client.post({"jsonrpc": "2.0", "method": client.adapter.ready_notification})
 
 
-@pytest.mark.parametrize("huge", HUGE)
+@pytest.mark.parametrize(("session_adapter", "huge"), in_turn(SESSIONS, list(HUGE)), indirect=["session_adapter"])
 async def test_eight_huge_handshakes_leave_little_behind(session_adapter: Adapter, huge: str) -> None:
     store = MemoryStore()
     async with (

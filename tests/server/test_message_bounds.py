@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
+from covering import in_turn
 from mcp_anyrev import Exchange, Limits, Registry, Settings
 from mcp_anyrev.declaring.model_schemas import schema_of
 from mcp_anyrev.extent import deeper_than, holds_at_most
@@ -22,10 +23,12 @@ from mcp_anyrev.messages import LONGEST_INTEGER, parse
 from mcp_anyrev.schemas import JsonValidator
 from mcp_contract import ParseError, ProtocolError
 from mcp_contract.frames import LONGEST_IDENTIFIER
+from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from pydantic import AfterValidator, BaseModel
 from raw_client import RawClient, serving
 
+ADAPTERS = AdapterSet.default()
 FEW = Limits(values=1_000)
 LONG = "x" * 1_000_000
 
@@ -190,22 +193,21 @@ async def test_wrong_arguments_are_named(adapter: Adapter, rows: Any, words: str
         assert reply.result["isError"] and reply.text.startswith(f"wrong arguments: {words}")
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("rows", {"rows": [{"kind": "leaf", "size": "x"}] * 30_000}),
-        ("rows", {"rows": [{"kind": "leaf", "size": 1}] * 30_000 + [{"kind": "leaf"}]}),
-        ("rows", {"rows": [], **{f"k{number}": 0 for number in range(90_000)}}),
-        ("rows", {"rows": [], LONG: 0}),
-        ("rows", {"rows": LONG}),
-        ("numbers", {"numbers": [10**900 + number for number in range(4_000)]}),
-        ("numbers", {"numbers": [2**63 + number for number in range(90_000)]}),
-    ],
-    ids=["all-wrong", "last-wrong", "unknown-members", "long-name", "long-text", "huge-integers", "large-integers"],
-)
-async def test_wrong_arguments_cost_little_and_are_told_in_few_words(
-    adapter: Adapter, name: str, arguments: Any
-) -> None:
+WRONG: dict[str, dict[str, Any]] = {
+    "all wrong": {"rows": [{"kind": "leaf", "size": "x"}] * 30_000},
+    "last wrong": {"rows": [{"kind": "leaf", "size": 1}] * 30_000 + [{"kind": "leaf"}]},
+    "unknown members": {"rows": [], **{f"k{number}": 0 for number in range(90_000)}},
+    "long name": {"rows": [], LONG: 0},
+    "long text": {"rows": LONG},
+    "huge integers": {"numbers": [10**900 + number for number in range(4_000)]},
+    "large integers": {"numbers": [2**63 + number for number in range(90_000)]},
+}
+
+
+@pytest.mark.parametrize(("adapter", "wrong"), in_turn(ADAPTERS.versions, list(WRONG)), indirect=["adapter"])
+async def test_wrong_arguments_cost_little_and_are_told_in_few_words(adapter: Adapter, wrong: str) -> None:
+    arguments = WRONG[wrong]
+    (name,) = arguments.keys() & {"rows", "numbers"}
     async with serving(registry()) as url, RawClient(url, adapter) as client:
         body = client.request("tools/call", {"name": name, "arguments": arguments})
         with within(3):  # client and server are one process here, and the client reads and checks as well
