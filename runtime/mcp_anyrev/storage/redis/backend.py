@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_contract import Unavailable
 
+from mcp_anyrev.storage.endings import ended
 from mcp_anyrev.storage.keys import Key
 from mcp_anyrev.storage.reachability import Reachability
 from mcp_anyrev.storage.redis.connection import FAILED, Connection
@@ -66,9 +67,7 @@ class RedisBackend:
     async def close(self) -> None:
         """See `Backend.close`."""
         tasks, self._tasks = self._tasks, []
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await ended(tasks)
         self.hub.readers.wake_all()
         await self._connection.close()
 
