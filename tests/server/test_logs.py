@@ -141,7 +141,7 @@ def test_how_many_were_refused_meanwhile_is_told_the_next_time_and_each_kind_by_
         (token(iss="https://evil.example"), "it was made by 'https://evil.example'; the issuer is 'https://issuer.exa"),
         (token(aud="https://other.example"), f"it was made for 'https://other.example'; the resource is '{RESOURCE}'"),
         (token(sub=None, exp=int(time.time()) + 7200), "it names nobody in `sub`"),
-        (token(exp=int(time.time()) - 3600), "it has expired 3"),
+        (token(exp=int(time.time()) - 3600), "it has expired "),
         (token(exp=None), "it does not say in `exp` until when it counts"),
         (token(nbf=int(time.time()) + 3600, exp=int(time.time()) + 7200), "it counts in "),
         (token(key=OTHER), "bad_signature"),
