@@ -2,7 +2,7 @@
 
 Rule: this is the only place that does: handlers, providers and hooks, `principal`, `visible`, lifespans, callbacks. Nothing that such
 code raises ends more than what it was run for; what would is made an `Exception` here. Only what is not the application's passes: the
-suspension of a call, a cancellation that somebody asked for, and what a signal raises.
+suspension of a call, a cancellation that somebody else asked for, and what a signal raises.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import dis
 import functools
 import signal
 import traceback
-from collections.abc import Awaitable, Callable, Iterator
-from types import CodeType
+import types
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from typing import Any, NoReturn, TypeVar
 
 Result = TypeVar("Result")
@@ -30,8 +30,9 @@ class Contained(RuntimeError):
     """What the application raised would have ended a task, a generator, or the process; it is the cause of this."""
 
 
-async def awaited(work: Awaitable[Result], otherwise: Callable[[Exception], Result]) -> Result:
-    """The result of code of the application that can wait.
+@types.coroutine
+def awaited(work: Awaitable[Result], otherwise: Callable[[Exception], Result]) -> Generator[Any, Any, Result]:
+    """The result of code of the application that can wait; run by a task, step by step.
 
     Args:
         work: runs it.
@@ -41,12 +42,36 @@ async def awaited(work: Awaitable[Result], otherwise: Callable[[Exception], Resu
         Suspended: it has asked, and the answer has to come first.
         Exception: whatever `otherwise` raises.
     """
-    try:
-        return await work
-    except BaseException as error:
-        if isinstance(error, GeneratorExit) and _current_task() is None:
-            raise  # nobody waits any longer, and this is only put away
-        return otherwise(contained(error))
+    steps, task = work.__await__(), asyncio.current_task()
+    assert task is not None
+    if not isinstance(steps, Generator):
+        steps = _steps_of(steps)
+    step, given = steps.send, None
+    own = 0  # whatever else cancels the task does so while the application waits, never while it runs
+    while True:
+        before = task.cancelling()
+        try:
+            waited_for = step(given)
+        except StopIteration as finished:
+            own += task.cancelling() - before
+            if own > 0:
+                yield from _uncancelled(task, own).__await__()
+            result: Result = finished.value
+            return result
+        except BaseException as error:
+            if isinstance(error, GeneratorExit) and _current_task() is None:
+                raise  # nobody waits any longer, and this is only put away
+            own = max(0, own + task.cancelling() - before)
+            if own:
+                yield from _uncancelled(task, own).__await__()
+            return otherwise(contained(error))
+        own = max(0, own + task.cancelling() - before)
+        try:
+            given = yield waited_for
+        except BaseException as error:
+            step, given = steps.throw, error
+        else:
+            step = steps.send
 
 
 def called(function: Callable[[], Result], otherwise: Callable[[Exception], Result]) -> Result:
@@ -86,6 +111,21 @@ def contained(error: BaseException) -> Exception:
     made = Contained(f"{type(error).__name__} was raised")
     made.__cause__ = error
     return made
+
+
+def _steps_of(steps: Iterator[Any]) -> Generator[Any, Any, Any]:
+    return (yield from steps)
+
+
+async def _uncancelled(task: asyncio.Task[Any], times: int) -> None:
+    """Take back cancellations of the current task, also the one that would be raised where it waits next."""
+    for _ in range(times):
+        task.uncancel()
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        if task.cancelling():  # somebody else asked for one as well
+            raise
 
 
 def _contained_group(group: BaseExceptionGroup[BaseException]) -> Exception:
@@ -134,7 +174,7 @@ def _is_of_a_signal(error: BaseException) -> bool:
     return last is None or last.tb_frame.f_code.co_code[last.tb_lasti] != _RAISE
 
 
-def _code_of(handler: Any) -> CodeType | None:
+def _code_of(handler: Any) -> types.CodeType | None:
     while isinstance(handler, functools.partial):
         handler = handler.func
     return getattr(handler, "__code__", None) or getattr(type(handler).__call__, "__code__", None)

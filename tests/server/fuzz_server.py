@@ -76,7 +76,7 @@ def greet(name: str) -> str:
 
 async def main(binding: str) -> None:
     # What is kept for clients goes again while this runs, so that what grows all the same is lost.
-    settings = Settings(ask_timeout_seconds=0.2, session_ttl_seconds=3, kept_seconds=3)
+    settings = Settings(ask_timeout_seconds=0.2, session_ttl_seconds=3, state_ttl_seconds=3, kept_seconds=3)
     async with serving(registry, settings, binding) as url:
         print(url, flush=True)
         await asyncio.Event().wait()

@@ -206,9 +206,10 @@ async def test_the_notification_may_reach_another_worker(session_adapter: Adapte
         assert await becomes(tag, "cancelled: True")
 
 
-@pytest.mark.parametrize(
-    "params", [{}, {"requestId": None}, {"requestId": {"a": 1}}, {"requestId": 1, "reason": 7}, [], None, "x"]
-)
+MALFORMED = [{}, {"requestId": None}, {"requestId": {"a": 1}}, {"requestId": 1, "reason": 7}, [], [1], None, "x"]
+
+
+@pytest.mark.parametrize("params", MALFORMED)
 async def test_a_malformed_cancellation_is_ignored(session_adapter: Adapter, binding: str, params: Any) -> None:
     """basic/utilities/cancellation#error-handling: invalid cancellation notifications SHOULD be ignored."""
     message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
@@ -216,3 +217,24 @@ async def test_a_malformed_cancellation_is_ignored(session_adapter: Adapter, bin
         assert (await client.post(message)).status == session_adapter.accepted_status
         ping = await client.call("ping", {})
         assert "result" in ping.message
+
+
+async def test_malformed_cancellations_in_a_batch_spoil_nothing(binding: str) -> None:
+    """As above; and basic/index#batching of the revision that has batches: a notification in one is not answered."""
+    tried = 0
+    for adapter in AdapterSet.default().by_version.values():
+        async with serving(Registry("ignoring", "1.0"), None, binding) as url, RawClient(url, adapter) as client:
+            told = [
+                {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+                for params in MALFORMED
+                if params != {"requestId": 1, "reason": 7}
+            ]
+            ping = client.request("ping")
+            reply = await client.post([*told, ping], like=ping)
+            if isinstance(reply.message, dict):  # no batches there
+                continue
+            tried += 1
+            assert [answer["id"] for answer in reply.message] == [ping["id"]] and "result" in reply.message[0]
+            reply = await client.post(told, like=ping)
+            assert reply.status == adapter.accepted_status and reply.message is None
+    assert tried

@@ -220,6 +220,17 @@ async def test_a_session_that_is_listened_for_is_in_use(session_adapter: Adapter
         assert await received(stream, 1) == ["notifications/tools/list_changed"]
 
 
+async def test_a_session_that_nobody_listens_for_any_longer_goes(session_adapter: Adapter, binding: str) -> None:
+    """A stream that was left is there for as long as it can be taken up again, and keeps its session no longer."""
+    settings = Settings(session_ttl_seconds=0.2, kept_seconds=0.1)
+    async with serving(registry(), settings, binding) as url, RawClient(url, session_adapter) as client:
+        async with listening(client) as stream:
+            stream.response.close()
+        await asyncio.sleep(0.8)
+        reply = await client.call("tools/list")
+        assert reply.status == session_adapter.error_statuses["session_unknown"]
+
+
 async def test_streams_are_bounded(session_adapter: Adapter) -> None:
     limits = Limits(streams_of_session=2, streams_of_principal=3, subscriptions=1)
     async with serving(registry(), Settings(limits=limits)) as url, RawClient(url, session_adapter) as client:

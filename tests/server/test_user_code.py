@@ -477,6 +477,95 @@ async def test_a_cancellation_that_somebody_asked_for_passes() -> None:
     assert task.cancelled() and seen == ["cancelled"]
 
 
+def cancelling() -> Registry:
+    """Whose code cancels the very task that it runs in, in each way there is."""
+    made = Registry("cancelling", "1.0")
+
+    def cancel() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+
+    async def provided() -> AsyncIterator[str]:
+        cancel()
+        yield "x"
+        await asyncio.sleep(0)
+
+    @made.tool
+    async def and_waits() -> str:
+        cancel()
+        await asyncio.sleep(1)
+        return "fine"
+
+    @made.tool
+    async def having_waited() -> str:
+        await asyncio.sleep(0.01)
+        cancel()
+        cancel()
+        await asyncio.sleep(1)
+        return "fine"
+
+    @made.tool
+    async def and_returns() -> str:
+        cancel()
+        return "fine"
+
+    @made.tool
+    async def and_raises() -> str:
+        await asyncio.sleep(0)
+        cancel()
+        raise RuntimeError("hunter2")
+
+    @made.tool
+    async def and_tells(ex: Exchange) -> str:
+        cancel()
+        await ex.progress(1)
+        return "fine"
+
+    @made.tool
+    async def in_time() -> str:
+        async with asyncio.timeout(5):
+            cancel()
+            await asyncio.sleep(1)
+        return "fine"
+
+    @made.tool
+    async def in_a_provider(one: Annotated[str, Depends(provided)]) -> str:
+        return one
+
+    @made.resource("cancels://itself")
+    async def resource() -> str:
+        cancel()
+        await asyncio.sleep(1)
+        return "fine"
+
+    return made
+
+
+async def test_what_cancels_its_own_task_is_answered(adapter: Adapter, binding: str) -> None:
+    made = cancelling()
+    async with serving(made, binding=binding) as url, RawClient(url, adapter) as client:
+        for name in made.tools:
+            reply = await asyncio.wait_for(client.tool(name), 5)
+            assert (refused(reply) or reply.text == "fine") and reply.status == 200, name
+        reply = await asyncio.wait_for(client.call("resources/read", {"uri": "cancels://itself"}), 5)
+        assert reply.error["code"] == adapter.error_codes["internal_error"]
+
+
+async def test_in_a_batch_what_cancels_its_own_task_spoils_nothing(binding: str) -> None:
+    tried = 0
+    for adapter in AdapterSet.default().by_version.values():
+        async with serving(cancelling(), binding=binding) as url, RawClient(url, adapter) as client:
+            names = ("and_waits", "and_returns", "having_waited")
+            batch = [client.request("tools/call", {"name": name, "arguments": {}}) for name in names]
+            ping = client.request("ping")
+            reply = await asyncio.wait_for(client.post([*batch, ping], like=ping), 5)
+            if isinstance(reply.message, list):
+                tried += 1
+                assert {one["id"] for one in reply.message} == {one["id"] for one in (*batch, ping)}
+    assert tried
+
+
 async def test_a_coroutine_that_is_put_away_runs_nothing_more() -> None:
     otherwise: list[Exception] = []
     coroutine = awaited(asyncio.sleep(10), otherwise.append)

@@ -359,23 +359,28 @@ def messages_of(adapter: Adapter, payload: Json, most: int) -> tuple[list[JsonOb
     """
     if isinstance(payload, list) and len(payload) > most:
         raise TooLarge(f"a batch has at most {most} messages")
-    if isinstance(payload, dict) and payload.get("method") == CANCELLED and not isinstance(payload.get("params"), dict):
-        payload = {**payload, "params": {}}  # which cancels nothing, and is ignored as such
     try:
         return adapter.batching(payload), []
     except InvalidRequest:
         if not isinstance(payload, list):
-            raise
+            return adapter.batching(_readable(payload)), []
         messages: list[JsonObject] = []
         refusals: list[Response] = []
         for part in payload:
             try:
-                messages += adapter.batching([part])
+                messages += adapter.batching([_readable(part)])
             except InvalidRequest as fault:
                 refusals.append(refusal(adapter, readable_id(part), fault))
         if not messages:
             raise
         return messages, refusals
+
+
+def _readable(part: Json) -> Json:
+    """A message, with nothing in place of the params of a cancellation that has none: so it cancels nothing, and is ignored as such."""
+    if isinstance(part, dict) and part.get("method") == CANCELLED and not isinstance(part.get("params"), dict):
+        return {**part, "params": {}}
+    return part
 
 
 def readable_id(payload: Json) -> JsonObject:

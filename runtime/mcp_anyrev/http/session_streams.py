@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcp_anyrev.principal import Principal
     from mcp_anyrev.server.core import Core
 
-_LINGER_SECONDS = 60.0
+_LONGEST_LINGER_SECONDS = 60.0
 
 
 class SessionStreams:
@@ -44,6 +44,7 @@ class SessionStreams:
         self._streams = streams
         self._most = settings.limits.streams_of_session
         self._silence = settings.keep_alive_seconds
+        self._linger = min(settings.kept_seconds, _LONGEST_LINGER_SECONDS)
 
     async def serve(
         self,
@@ -102,7 +103,7 @@ class SessionStreams:
     async def _left(self, told: SessionStream, stream: Stream, *, kept: bool) -> None:
         """Nobody reads a stream of a session any longer."""
         if kept and not stream.ended:
-            asyncio.get_running_loop().call_later(_LINGER_SECONDS, self._audience.leave, told)
+            asyncio.get_running_loop().call_later(self._linger, self._audience.leave, told)
         else:
             self._audience.leave(told)
         if not kept:
