@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 
-import pytest
 from mcp_revisions import VERSIONS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -22,40 +21,30 @@ def files(*patterns: str) -> list[pathlib.Path]:
     return found
 
 
-@pytest.mark.parametrize(
-    "path",
-    files("runtime/**/*.py", "templates/**/*.jinja*", "generator/**/*.jinja"),
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_no_handwritten_code_and_no_template_names_a_revision(path: pathlib.Path) -> None:
-    assert not _REVISION.findall(path.read_text("utf-8"))
+def test_no_handwritten_code_and_no_template_names_a_revision() -> None:
+    paths = files("runtime/**/*.py", "templates/**/*.jinja*", "generator/**/*.jinja")
+    named = {str(path.relative_to(ROOT)): _REVISION.findall(path.read_text("utf-8")) for path in paths}
+    assert not {path: found for path, found in named.items() if found}
 
 
 def test_that_rule_can_fail() -> None:
     assert _REVISION.findall(f"adapter.version == '{VERSIONS[0]}'")
 
 
-@pytest.mark.parametrize("path", files("runtime/mcp_anyrev/**/*.py"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_status_and_no_error_code_stands_in_the_runtime(path: pathlib.Path) -> None:
+def test_no_status_and_no_error_code_stands_in_the_runtime() -> None:
     # What an adapter answers (`accepted_status`, `error_statuses`, `error_codes`) is the only source of either.
-    numbers = [node.value for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant)]
-    codes = [number for number in numbers if isinstance(number, int) and -32768 <= number <= -32000]
-    statuses = [
-        number for number in numbers if isinstance(number, int) and number in (202, 400, 401, 403, 404, 405, 406)
-    ]
-    assert not codes
-    assert not statuses
+    statuses = (202, 400, 401, 403, 404, 405, 406)
+    for path in files("runtime/mcp_anyrev/**/*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        numbers = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is int]
+        assert not [number for number in numbers if -32768 <= number <= -32000 or number in statuses], path
 
 
-@pytest.mark.parametrize("path", files("tests/*/test_*.py"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_test_takes_names_from_a_module_that_several_folders_have(path: pathlib.Path) -> None:
+def test_no_test_takes_names_from_a_module_that_several_folders_have() -> None:
     # Which `conftest` it would be depends on what is collected first.
-    tree = ast.parse(path.read_text("utf-8"))
-    assert not [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and not node.level and node.module == "conftest"
-    ]
+    for path in files("tests/*/test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            assert not isinstance(node, ast.ImportFrom) or node.level or node.module != "conftest", path
 
 
 _BLOCKED = """

@@ -143,14 +143,14 @@ async def test_progress_keeps_a_call_from_being_given_up(adapter: Adapter) -> No
     """Specification: basic/lifecycle#timeouts"""
 
     async def called(message: Message) -> Any:
-        for at in range(6):
-            await asyncio.sleep(0.03)
+        for at in range(12):
+            await asyncio.sleep(0.05)
             heard.say(notification("notifications/progress", progressToken=message["id"], progress=at))
         return [result(message, done(adapter))]
 
     heard = server(adapter, called)
     async with Client(heard, adapter) as client:
-        assert (await client.call_tool("t", timeout_seconds=0.1, on_progress=lambda params: None)).text == "done"
+        assert (await client.call_tool("t", timeout_seconds=0.5, on_progress=lambda params: None)).text == "done"
 
 
 async def test_who_gives_up_says_so_and_the_late_answer_counts_for_nothing(adapter: Adapter) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import io
 import os
 import pathlib
 import re
@@ -19,15 +18,14 @@ import time
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
-from unittest import mock
 
 from mcp_anyrev.cli.main import main as mcp_anyrev_main
 from revgen.main import main as revgen_main
+from running import TERMINAL, run_here
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(sys.executable).parent
 COMMAND_SECONDS = 60
-_TERMINAL = {"COLUMNS": "80", "NO_COLOR": "1"}
 ADDRESS = "http://127.0.0.1:8000/mcp"
 """Where a server is that was started as a page says."""
 
@@ -136,7 +134,9 @@ def run_command(command: Command, folder: pathlib.Path = ROOT) -> None:
     elif name == "uvicorn":
         _serves([sys.executable, "-m", "uvicorn", *arguments, "--port", "0"], "Uvicorn running", folder)
     elif name in ("mcp-anyrev", "revgen"):
-        _check_output(_ran_here(name, arguments, folder), command.output)
+        ran = run_here({"mcp-anyrev": mcp_anyrev_main, "revgen": revgen_main}[name], name, *arguments, folder=folder)
+        assert ran.code == 0, ran.stderr
+        _check_output(ran.stdout, command.output)
     else:
         raise AssertionError(f"nobody knows how to run {command.line!r}")
 
@@ -161,25 +161,6 @@ def _entry(name: str) -> list[str]:
     return [str(BIN / name)]
 
 
-def _ran_here(name: str, arguments: list[str], folder: pathlib.Path) -> str:
-    """What a command of the project prints, run in this process: one of its own takes most of its time to start."""
-    main = {"mcp-anyrev": mcp_anyrev_main, "revgen": revgen_main}[name]
-    printed, told = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
-    with (
-        contextlib.chdir(folder),
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(told),
-        mock.patch.dict(os.environ, _TERMINAL),
-        mock.patch.object(sys, "argv", [name, *arguments]),
-        mock.patch.object(sys, "path", [*sys.path]),
-    ):
-        try:
-            main()
-        except SystemExit as ended:
-            assert not ended.code, _text(told)
-    return _text(printed)
-
-
 def _ran_alone(command: list[str], folder: pathlib.Path) -> str:
     """What a command prints, in a process of its own."""
     ran = subprocess.run(
@@ -189,16 +170,10 @@ def _ran_alone(command: list[str], folder: pathlib.Path) -> str:
         text=True,
         cwd=folder,
         timeout=COMMAND_SECONDS,
-        env=os.environ | _TERMINAL,
+        env=os.environ | TERMINAL,
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
-
-
-def _text(written: io.TextIOWrapper) -> str:
-    held = written.buffer
-    assert isinstance(held, io.BytesIO)
-    return held.getvalue().decode()
 
 
 def _check_output(printed: str, expected: list[str]) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 from mcp_anyrev import Exchange, Registry, elicit
+from mcp_anyrev.cli.main import main
 from mcp_anyrev.explaining.comparison import MARKS, Comparison
 from mcp_anyrev.explaining.decisions import decision
 from mcp_anyrev.explaining.pages import as_html, as_markdown
@@ -20,10 +19,10 @@ from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
 from pydantic import Field
 from raw_client import RawClient, serving
+from running import Ran, run_here
 
 ADAPTERS = AdapterSet.default()
 ROOT = pathlib.Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "from mcp_anyrev.cli.main import main; main()"]
 UNION = {
     "type": "object",
     "properties": {
@@ -37,8 +36,8 @@ UNION = {
 }
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, "explain", *arguments], capture_output=True, text=True, cwd=ROOT, timeout=30)
+def run(*arguments: str) -> Ran:
+    return run_here(main, "mcp-anyrev", "explain", *arguments, folder=ROOT)
 
 
 def registry() -> Registry:
@@ -166,7 +165,7 @@ def test_one_thing_is_explained_by_its_name() -> None:
     told = run("examples/small.py:registry", "find").stdout
     assert "tool find" in told and "as declared" in told and "card" not in told
     ran = run("examples/small.py:registry", "fin")
-    assert (ran.returncode, ran.stdout) == (2, "")
+    assert (ran.code, ran.stdout) == (2, "")
     assert "nothing is named 'fin'; there is find" in " ".join(ran.stderr.split())
 
 
@@ -183,7 +182,7 @@ def test_the_command_writes_each_form_to_stdout() -> None:
     revision = ADAPTERS.versions[-1]
     for form, begins in (("text", "library "), ("md", "# What"), ("html", "<!doctype html>"), ("json", "{")):
         ran = run("examples/small.py:registry", "--revision", revision, "--format", form)
-        assert (ran.returncode, ran.stderr) == (0, "")
+        assert (ran.code, ran.stderr) == (0, "")
         assert ran.stdout.startswith(begins) and "\x1b" not in ran.stdout
     told = json.loads(run("examples/small.py:registry", "--json").stdout)
     assert [one["revision"] for one in told["revisions"]] == list(ADAPTERS.versions)
@@ -200,13 +199,13 @@ def test_the_command_writes_each_form_to_stdout() -> None:
 )
 def test_wrong_usage_is_said_on_stderr_with_exit_code_2(arguments: list[str], words: str) -> None:
     ran = run(*arguments)
-    assert (ran.returncode, ran.stdout) == (2, "")
+    assert (ran.code, ran.stdout) == (2, "")
     assert words in " ".join(ran.stderr.split())
 
 
 def test_the_help_has_examples_with_revisions_that_exist() -> None:
     ran = run("--help")
-    assert ran.returncode == 0
+    assert ran.code == 0
     assert f"--revision {ADAPTERS.versions[-1]}" in " ".join(ran.stdout.split())
 
 
@@ -217,4 +216,4 @@ def test_schemas_as_the_settings_send_them_are_explained() -> None:
     declared = json.loads(run(target, "--revision", ADAPTERS.versions[-1], "--json", "--schemas", "declared").stdout)
     verdicts = [one["revisions"][0]["things"][0]["verdict"] for one in (told, declared)]
     assert verdicts == ["not offered", "as declared"]
-    assert run(target, "--schemas", "other").returncode == 2
+    assert run(target, "--schemas", "other").code == 2

@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import partial
 
 import aiohttp
 import pytest
 from mcp_anyrev.cli.main import main
 from mcp_revisions import AdapterSet
 from raw_client import RawClient
+from running import Ran, run_here
 
 pytestmark = pytest.mark.long
 
@@ -25,33 +26,13 @@ COMMAND = [sys.executable, "-c", "from mcp_anyrev.cli.main import main; main()"]
 NEWEST = AdapterSet.default().versions[0]
 
 
-class Ran(NamedTuple):
-    """How a command ended."""
-
-    code: object
-    stdout: str
-    stderr: str
-
-
 Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs the command here, for what ends by itself: a process of its own takes most of its time to start."""
-
-    def command(*arguments: str) -> Ran:
-        monkeypatch.chdir(ROOT)
-        monkeypatch.setattr(sys, "path", [*sys.path])
-        monkeypatch.setattr(sys, "argv", ["mcp-anyrev", *arguments])
-        code: object = 0
-        try:
-            main()
-        except SystemExit as ended:
-            code = ended.code
-        return Ran(code, *capsys.readouterr())
-
-    return command
+def run() -> Run:
+    """Runs the command here, for what ends by itself."""
+    return partial(run_here, main, "mcp-anyrev", folder=ROOT)
 
 
 async def test_it_serves_the_example_until_it_is_interrupted() -> None:
