@@ -5,12 +5,13 @@ Rule: what cannot be served is said in one line, before anything listens.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import click
 
 from mcp_anyrev.cli.help import CommandWithExamples, known_revision
-from mcp_anyrev.cli.logs import LEVELS, hush_start, show_logs
+from mcp_anyrev.cli.logs import LEVELS, WIRE_FORMS, hush_start, show_logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +86,13 @@ def _rooted(context: click.Context, parameter: click.Parameter, value: str | Non
 @click.option("--reload", is_flag=True, help="Start again whenever a .py file beside the module changes.")
 @click.option("--log-level", type=click.Choice(LEVELS), help="How much is logged, on stderr; warning if not given.")
 @click.option("-v", "--verbose", is_flag=True, help="Log a line for each request.")
+@click.option(
+    "--wire",
+    type=click.Choice(WIRE_FORMS),
+    is_flag=False,
+    flag_value=WIRE_FORMS[0],
+    help="Log everything that passes, both ways, without secrets; =json for a line of JSON each.",
+)
 @click.pass_context
 def serve(
     context: click.Context,
@@ -104,6 +112,7 @@ def serve(
     reload: bool,
     log_level: str | None,
     verbose: bool,
+    wire: str | None,
 ) -> None:
     """Serve REGISTRY of MODULE until it is interrupted: over Streamable HTTP, over HTTP+SSE for old clients, or on stdin and stdout.
 
@@ -115,9 +124,10 @@ def serve(
 
     over = set(transports)
     said = Said(target, settings, revisions, store, hosts, origins)
+    shows = partial(show_logs, log_level, requests=verbose, wire=wire)
     if _STDIO in over:
         _check_no_http(context, over)
-        _serve_stdio(said, log_level, verbose)
+        _serve_stdio(said, shows)
         return
     if reload:
         from mcp_anyrev.cli.reloading import serve_and_reload
@@ -132,19 +142,19 @@ def serve(
         if sse_path is not None and _SSE not in over:
             raise click.UsageError("--sse-path means nothing without --transport sse")
         path, sse_path = path or "/mcp", (sse_path or "/sse") if _SSE in over else None
-    _serve_http(said, host, port, path, sse_path, health, workers, log_level, verbose)
+    _serve_http(said, host, port, path, sse_path, health, workers, shows)
 
 
-def _serve_stdio(said: Said, log_level: str | None, verbose: bool) -> None:
+def _serve_stdio(said: Said, shows: Callable[[], None]) -> None:
     import sys
 
     from mcp_anyrev.serving.server import Server
     from mcp_anyrev.serving.stdio import loaded_on_stdio
 
     def load() -> Server:
-        server = said.load().server
-        show_logs(log_level, requests=verbose)
-        return server
+        served = said.load()
+        shows()
+        return served.server
 
     try:
         loaded_on_stdio(load)
@@ -160,17 +170,15 @@ def _serve_http(
     sse_path: str | None,
     health: str | None,
     workers: int,
-    log_level: str | None,
-    verbose: bool,
+    shows: Callable[[], None],
 ) -> None:
     import sys
-    from functools import partial
 
     from mcp_anyrev.serving.serve import CannotListen, run
 
     served = said.load(workers)
     _check_revisions(served.settings, sse_path)
-    show_logs(log_level, requests=verbose)
+    shows()
     serves = partial(run, served.registry, served.settings, host=host, path=path, sse_path=sse_path, health_path=health)
     try:
         if workers == 1:

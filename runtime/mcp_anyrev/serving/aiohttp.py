@@ -14,7 +14,8 @@ from mcp_anyrev.transports.aiohttp import Handler, Request, answered, waits_to_b
 from mcp_anyrev.transports.departures import Departures
 
 if TYPE_CHECKING:
-    from mcp_anyrev.serving.server import Handle, Server
+    from mcp_anyrev.http.wire import Handle
+    from mcp_anyrev.serving.server import Server
 
 
 def routes(server: Server, addresses: Mapping[str, Handle]) -> list[web.RouteDef]:

@@ -15,7 +15,8 @@ from mcp_anyrev.transports.signals import AskAgain, before_the_end
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
-    from mcp_anyrev.serving.server import Handle, Server
+    from mcp_anyrev.http.wire import Handle
+    from mcp_anyrev.serving.server import Server
     from mcp_anyrev.settings import Settings
 
 log = logging.getLogger("mcp_anyrev.server")

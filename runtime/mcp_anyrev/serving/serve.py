@@ -25,7 +25,7 @@ from mcp_anyrev.transports.signals import AskedToEnd
 
 if TYPE_CHECKING:
     from mcp_anyrev.declaring.registry import Registry
-    from mcp_anyrev.serving.server import Handle
+    from mcp_anyrev.http.wire import Handle
 
 log = logging.getLogger("mcp_anyrev.start")
 

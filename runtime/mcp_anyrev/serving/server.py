@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from mcp_contract import JsonObject
 
+from mcp_anyrev import wire_log
 from mcp_anyrev.http.endpoint import Endpoint
 from mcp_anyrev.http.health import HealthAddress
 from mcp_anyrev.http.http_sse import HttpSse
-from mcp_anyrev.http.request import HttpRequest, HttpResponse
+from mcp_anyrev.http.wire import Handle, Watched
 from mcp_anyrev.server.core import Core
 from mcp_anyrev.settings import Settings
 from mcp_anyrev.transports.answers import Answers
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from mcp_anyrev.transports.memory import MemoryTransport
 
 log = logging.getLogger("mcp_anyrev.server")
-
-
-Handle = Callable[[HttpRequest], Awaitable[HttpResponse | None]]
 
 
 class Server:
@@ -152,7 +150,9 @@ class Server:
         """
         from mcp_anyrev.serving.asgi import Application
 
-        return Application(self, self.addresses(None, sse_path, message_path, health_path), self._endpoint.handle)
+        return Application(
+            self, self.addresses(None, sse_path, message_path, health_path), _watched(self._endpoint.handle)
+        )
 
     def routes(
         self,
@@ -273,7 +273,7 @@ class Server:
             addresses[path] = self._endpoint.handle
         if health_path is not None:
             addresses[health_path] = HealthAddress(self.health).handle
-        return addresses
+        return {path: _watched(handle) for path, handle in addresses.items()}
 
     def _has_started(self, starting: asyncio.Task[Any]) -> None:
         self._starting = None
@@ -281,6 +281,10 @@ class Server:
 
     def _has_closed(self, closing: asyncio.Task[Any]) -> None:
         self._closing = None
+
+
+def _watched(handle: Handle) -> Handle:
+    return Watched(handle).handle if wire_log.is_wanted() else handle
 
 
 def _check_paths(paths: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from mcp_contract import TooLarge
 
+from mcp_anyrev import wire_log
 from mcp_anyrev.transports.lines import Lines
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ async def _take(pipe: Pipe, source: Descriptor, most: int) -> None:
                 await pipe.queue.room()
                 pipe.refuse(TooLarge(f"a line has at most {most} bytes"))
             else:
+                if wire_log.is_wanted():
+                    wire_log.tell(wire_log.Passed(False, content=line))
                 await pipe.take_frame(line)
         if not piece:
             return
@@ -165,6 +168,9 @@ async def _send(waiting: Queue, target: Descriptor) -> None:
         while waiting and size < _PIECE_BYTES:
             lines += [waiting.take(), b"\n"]
             size += len(lines[-2])
+        if wire_log.is_wanted():
+            for line in lines[::2]:
+                wire_log.tell(wire_log.Passed(True, content=line))
         try:
             await target.write(b"".join(lines))
         except OSError:
