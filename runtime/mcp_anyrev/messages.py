@@ -7,10 +7,11 @@ Specification: basic/index#messages
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcp_contract import Json, JsonObject, ParseError, ProtocolError, TooLarge, is_identifier
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from mcp_contract.simplification.keywords import at as pointer_at
+from pydantic_core import from_json, to_json
 
 from mcp_anyrev.extent import holds_at_most
 
@@ -68,6 +69,29 @@ def _too_many(body: bytes, most: int) -> TooLarge:
     return error
 
 
+def written(value: Any) -> bytes:
+    """A value of an application → its JSON text.
+
+    Raises:
+        ValueError: it is no JSON; the text says why, and where in it a number is that JSON has not.
+    """
+    text = to_json(value)
+    if b"Infinity" in text or b"NaN" in text:
+        place = _no_number("", from_json(text))
+        if place is not None:
+            raise ValueError(f"{place or 'it'} is an infinity or NaN, which JSON has not")
+    return text
+
+
+def _no_number(place: str, value: Json) -> str | None:
+    """Where the first number is that JSON has not."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else place
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    found = (_no_number(pointer_at(place, name), inner) for name, inner in members)
+    return next((one for one in found if one is not None), None)
+
+
 def result_message(identifier: Json, result: bytes) -> bytes:
     """A result that is JSON already → the response that carries it."""
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(identifier), result)
@@ -86,8 +110,8 @@ def error_message(identifier: JsonObject, error: ProtocolError, code: int) -> by
         told["data"] = error.data
     response = {"jsonrpc": "2.0", **identifier, "error": told}
     try:
-        return to_json(response)
-    except PydanticSerializationError:  # the data is an application's
+        return written(response)
+    except ValueError:  # the data is an application's
         del told["data"]
         return to_json(response)
 

@@ -1,8 +1,8 @@
 """Forms: what any client can show, and the older way, with names of choices in a list beside the values.
 
-Rule: a form is flat, and each member asks for one text, number, yes or no, or for choices. What the person sees and what the answer may
+Rule: a form is flat, and each member asks for one text, number, yes or no, or for choices, and for no secret. What the person sees and what the answer may
 be stay the same in the older way; what that cannot say is refused, not left out.
-Specification: client/elicitation#requested-schema
+Specification: client/elicitation#requested-schema, client/elicitation#user-interaction-model
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from mcp_contract.messages import Json, JsonObject
 
 FORMATS = ("email", "uri", "date", "date-time")
 """The formats that a client knows."""
+
+_SECRET = "password"
+"""The format of what nobody else is to see."""
 
 _PLAIN: Mapping[str, type | tuple[type, ...]] = MappingProxyType(
     {"string": str, "number": (int, float), "integer": int, "boolean": bool}
@@ -107,6 +110,8 @@ def unshowable(form: JsonObject) -> str | None:
 def _unshowable_member(member: Json) -> str | None:
     if not isinstance(member, dict):
         return "is no schema with a type"
+    if member.get("writeOnly") or member.get("format") == _SECRET:
+        return "is a secret, which must not pass through a client; ask for it at an address (url)"
     kind = member.get("type")
     composed = next((keyword for keyword in _APPLYING if keyword in member), None)
     if composed is not None and not (composed == "oneOf" and kind == "string"):

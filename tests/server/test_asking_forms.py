@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from mcp_anyrev import Exchange, Registry, Settings, elicit
 from mcp_revisions.protocol import Adapter
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 from raw_client import RawClient, Reply, serving, worded
 
 ADDRESS = "https://pay.example/checkout"
@@ -188,6 +188,20 @@ def test_several_of_an_enumeration_are_choices() -> None:
 def test_a_form_that_no_client_can_show_is_refused_with_the_name_of_its_member(member: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match="'choice'"):
         elicit("Which?", {**form(member), "$defs": {"x": {"type": "string"}}})
+
+
+class Login(BaseModel):
+    name: str
+    password: SecretStr
+
+
+@pytest.mark.parametrize(
+    "asked_for", [Login, form({"type": "string", "writeOnly": True}), form({"type": "string", "format": "password"})]
+)
+def test_a_form_asks_for_no_secret(asked_for: Any) -> None:
+    """client/elicitation#user-interaction-model: a server must not ask for passwords by form."""
+    with pytest.raises(TypeError, match=r"'(password|choice)' is a secret, which must not pass through a client"):
+        elicit("Who are you?", asked_for)
 
 
 async def test_titled_choices_have_the_form_of_the_revision(adapter: Adapter) -> None:

@@ -7,6 +7,7 @@ server/prompts#image-content.
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from mcp_anyrev.declaring.around import Invocation, Proceed
 from mcp_contract import InvalidParams
 from mcp_revisions import canonical
 from mcp_revisions.protocol import Adapter
+from pydantic import BaseModel
 from raw_client import RawClient, serving
 
 BYTES = base64.b64encode(b"\x00\xff").decode()
@@ -65,6 +67,67 @@ def declare(made: Registry, how: str, **options: Any) -> None:
 
 
 HOW = ("tool", "prompt", "resource")
+
+
+class Waiting(BaseModel):
+    seconds: float = math.inf
+
+
+def waiting() -> Waiting:
+    return Waiting(seconds=1)
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("how", HOW)
+def test_a_number_that_json_has_not_is_refused_where_it_would_be_listed(how: str, number: float) -> None:
+    """One of them would make a whole list unreadable for every client that reads JSON as it is: basic/index#messages."""
+    with pytest.raises(RegistrationError, match=r"/_meta/com\.example~1x/0 is an infinity or NaN"):
+        declare(Registry("r", "1"), how, meta={"com.example/x": [number]})
+
+
+def test_one_in_an_output_schema_is_named_with_its_place() -> None:
+    with pytest.raises(
+        RegistrationError, match=r"tool 'waiting'.*/outputSchema/properties/seconds/default is an infinity"
+    ):
+        Registry("r", "1").tool(waiting)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: elicit("How long?", Waiting),
+        lambda: elicit("?", {"type": "object", "properties": {"x": {"type": "number", "maximum": math.inf}}}),
+        lambda: sample("Hello", max_tokens=5, metadata={"x": math.inf}),
+        lambda: sample("Hello", max_tokens=5, temperature=math.nan),
+    ],
+)
+def test_one_in_a_question_is_refused_where_it_is_asked(ask: Callable[[], object]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        ask()
+
+
+async def test_data_of_an_error_that_is_no_json_is_left_out(adapter: Adapter) -> None:
+    made = Registry("r", "1")
+
+    @made.prompt
+    def fails() -> str:
+        raise InvalidParams("not so", data={"x": math.inf})
+
+    async with serving(made) as url, RawClient(url, adapter) as client:
+        assert (await client.call("prompts/get", {"name": "fails"})).error.get("data") is None
+
+
+async def test_bytes_that_nothing_announced_are_an_error_whatever_they_hold(
+    adapter: Adapter, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = Registry("r", "1")
+    made.tool(name="text")(lambda: b"text")
+    made.tool(name="array")(lambda: bytearray(b"text"))
+    made.tool(name="other")(lambda: b"\xff")
+    async with serving(made) as url, RawClient(url, adapter) as client:
+        for name in ("text", "array", "other"):
+            assert (await client.tool(name)).result["isError"] is True
+    assert caplog.text.count("the result is bytes, which JSON has not; return an Image") == 3
 
 
 @pytest.mark.parametrize("key", [*MALFORMED, *RESERVED, *DEFINED])

@@ -11,6 +11,8 @@ from mcp_contract import FORMATS, JsonObject, unshowable
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
+from mcp_anyrev.messages import written
+
 Mode = Literal["validation", "serialization"]
 
 _HAS_DIGIT = r"\d"
@@ -78,7 +80,7 @@ def form_of(model: type[BaseModel]) -> JsonObject:
             that no client knows is left out, since an answer is held against the model anyway.
 
     Raises:
-        TypeError: a member is of another type; the text names it.
+        TypeError: a member is of another type, or has a default or a bound that JSON has not; the text names it.
 
     Specification: client/elicitation#requested-schema
     """
@@ -94,6 +96,10 @@ def form_of(model: type[BaseModel]) -> JsonObject:
     reason = unshowable(form)
     if reason is not None:
         raise TypeError(f"{model.__name__} cannot be asked for: {reason}")
+    try:
+        written(form)
+    except ValueError as error:
+        raise TypeError(f"{model.__name__} cannot be asked for: {error}") from None
     return form
 
 

@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, Unpack, overload
 
 from mcp_contract import JsonObject, check_icons, check_uri
-from pydantic_core import PydanticSerializationError, to_json
 
 from mcp_anyrev.declaring.around import Around
 from mcp_anyrev.declaring.changes import UPDATES, Change, Watcher, Watchers
@@ -37,6 +36,7 @@ from mcp_anyrev.declaring.tools import Tool, ToolOptions, check_schemas, declare
 from mcp_anyrev.declaring.uri_templates import normalized
 from mcp_anyrev.declaring.visibility import Condition, Visible, conditions_of
 from mcp_anyrev.errors import RegistrationError
+from mcp_anyrev.messages import written
 from mcp_anyrev.settings import Schemas
 
 if TYPE_CHECKING:
@@ -107,8 +107,9 @@ class Registry:
         told = {"name": name, "version": version, "title": title, "description": description, "websiteUrl": website_url}
         self.server: JsonObject = {**given(told), **given({"icons": plain(icons) or None})}
         try:
-            to_json([self.server, instructions])
-        except PydanticSerializationError as error:
+            written(self.server)
+            written(instructions)
+        except ValueError as error:
             raise RegistrationError(f"server {name!r}: what is told of it is no JSON: {error}") from None
         self.beside: tuple[Callable[[], AbstractAsyncContextManager[object]], ...] = ()
         """What extensions do beside answering, for as long as a server runs."""
@@ -340,8 +341,8 @@ class Registry:
             RegistrationError: there is something of the same name or address already, or what is listed of it cannot be written.
         """
         try:
-            to_json(part.description)
-        except PydanticSerializationError as error:
+            written(part.description)
+        except ValueError as error:
             raise RegistrationError(f"{kind.noun} {part.key!r}: what is listed of it is no JSON: {error}") from None
         with _lock:
             self._check_free(kind, part)

@@ -13,11 +13,11 @@ from functools import lru_cache
 from typing import Any
 
 from mcp_contract import JsonObject
-from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from mcp_anyrev.declaring.canonical_values import canonical, dumped
 from mcp_anyrev.declaring.media import Media
 from mcp_anyrev.declaring.returned import ANYTHING, Returned, UnusableResult, classes_of
+from mcp_anyrev.messages import written
 from mcp_anyrev.schemas import JsonValidator
 
 
@@ -113,12 +113,9 @@ def text_of_json(plain: Any) -> str:
         UnusableResult: it holds what JSON has not.
     """
     try:
-        text = to_json(plain, inf_nan_mode="constants")
-    except (PydanticSerializationError, ValueError) as error:
+        return written(plain).decode()
+    except ValueError as error:
         raise UnusableResult(f"the result is no JSON: {error}") from None
-    if (b"NaN" in text or b"Infinity" in text) and _holds_infinities(text):
-        raise UnusableResult("the result holds an infinity or NaN, which JSON has not")
-    return text.decode()
 
 
 @lru_cache(maxsize=1)
@@ -135,11 +132,3 @@ def _checked(result: JsonObject, output: JsonValidator | None) -> JsonObject:
         if not output.accepts(result["structuredContent"]):
             raise UnusableResult(f"the result does not fit its schema: {output.faults(result['structuredContent'])}")
     return result
-
-
-def _holds_infinities(text: bytes) -> bool:
-    try:
-        from_json(text, allow_inf_nan=False)
-    except ValueError:
-        return True
-    return False

@@ -30,6 +30,7 @@ _WAITED_FOR = (collections.abc.Awaitable, collections.abc.Coroutine)
 _ONE_BY_ONE = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
 _LISTS = (list, tuple, collections.abc.Sequence, *_ONE_BY_ONE)
 _BYTES = (bytes, bytearray, memoryview)
+_NO_BYTES = "bytes, which JSON has not; return an Image, an Audio or a File"
 
 
 class UnusableResult(Exception):
@@ -104,7 +105,7 @@ class Returned:
             ValueError: it has.
         """
         if not takes_bytes and _has_raw_bytes(self.annotation):
-            raise ValueError("it returns bytes, which JSON has not; return an Image, an Audio or a File")
+            raise ValueError(f"it returns {_NO_BYTES}")
         misplaced = _misplaced_media(self.annotation)
         if misplaced is not None:
             raise ValueError(f"it returns {misplaced.__name__} within something else; it stands alone, or in a list")
@@ -116,6 +117,8 @@ class Returned:
             UnusableResult: it is not what the annotation says, or no JSON.
         """
         adapter = self._adapter
+        if isinstance(value, _BYTES):  # nothing said so beforehand; some would pass for text, and others not
+            raise UnusableResult(f"the result is {_NO_BYTES}")
         try:
             if adapter is None:
                 return to_jsonable_python(value, by_alias=True)

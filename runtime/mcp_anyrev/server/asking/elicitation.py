@@ -18,8 +18,9 @@ from pydantic_core import to_json
 
 from mcp_anyrev.declaring.model_schemas import form_of
 from mcp_anyrev.errors import ToolError
+from mcp_anyrev.messages import written
 from mcp_anyrev.questions import Answer, Data, Question, no_answer
-from mcp_anyrev.schemas import SchemaFault, validator_for_text
+from mcp_anyrev.schemas import validator_for_text
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -129,8 +130,8 @@ def elicit(
             a client may know already; not for consent, since nobody can say that the person has seen the question.
 
     Raises:
-        TypeError: form and url are both given, the form is none that every client can show (the text names the member), or a mere
-            confirmation or a url is to be taken unasked.
+        TypeError: form and url are both given, the form is none that every client can show, or asks for a secret (the text names the
+            member), or a mere confirmation or a url is to be taken unasked.
         ValueError: the url is no absolute http or https address.
 
     Specification: client/elicitation#elicitation-requests
@@ -151,8 +152,8 @@ def elicit(
         if form.get("type") != "object" or not isinstance(form.get("properties"), dict):
             raise TypeError('a form is a schema with "type": "object" and "properties"')
         try:
-            validator_for_text(to_json(form))
-        except SchemaFault as error:
+            validator_for_text(written(form))
+        except ValueError as error:
             raise TypeError(f"the form is no usable schema: {error}") from None
         reason = unshowable(form)
         if reason is not None:

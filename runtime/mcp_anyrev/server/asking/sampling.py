@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from mcp_contract import InvalidParams, Json, JsonObject, check_content
 from pydantic import BaseModel
 
+from mcp_anyrev.messages import written
 from mcp_anyrev.questions import Answer, Question
 from mcp_anyrev.server.asking.tool_balance import imbalance, uses_tools
 
@@ -87,7 +88,7 @@ def sample(
 
     Raises:
         ValueError: there are no messages, the most tokens are less than 1, a block of content cannot be sent as it is (bytes that are no
-            Base64, say), or uses of tools and their results are out of balance; the text says in which message.
+            Base64, say), it holds a number that JSON has not, or uses of tools and their results are out of balance; the text says in which message.
         ValidationError: a member is of the wrong type.
 
     Specification: client/sampling#creating-messages
@@ -111,6 +112,7 @@ def sample(
     }
     given = {name: value for name, value in members.items() if value is not None}
     CreateMessageRequestParams.model_validate(given)
+    written(given)
     for place, message in enumerate(given["messages"]):
         try:
             check_content(message["content"])
