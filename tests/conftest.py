@@ -13,6 +13,8 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
+pytest_plugins = ("each_revision",)
+
 _MANY_REVISIONS = ("adapter", "session_adapter")
 
 hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)

@@ -1,6 +1,7 @@
-"""Fixtures of the server's tests: every revision there is, and both bindings.
+"""Fixtures of all tests that speak the protocol: every revision there is, every kind of revision, and both bindings.
 
-Rule: no revision is named here or in the tests; what a revision is like, its adapter says.
+Rule: no revision is named here or in the tests; what a revision is like, its adapter says. A test that is a coroutine function runs in
+an event loop of its own, for a bounded time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ ADAPTERS = AdapterSet.default()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine function in an event loop of its own, for a bounded time."""
+    """Run a test that is a coroutine function."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     arguments: dict[str, Any] = {
@@ -62,15 +63,27 @@ def arguments_adapter(request: pytest.FixtureRequest) -> Adapter:
     return ADAPTERS.by_version[request.param]
 
 
+@pytest.fixture(params=[*_with("can_ask"), *_with("asks_in_arguments")])
+def round_adapter(request: pytest.FixtureRequest) -> Adapter:
+    """Each revision where the client answers by calling again, so that a handler starts over with each answer."""
+    return ADAPTERS.by_version[request.param]
+
+
 @pytest.fixture(params=_with("has_handshake"))
 def session_adapter(request: pytest.FixtureRequest) -> Adapter:
     """Each revision with a handshake, and so with sessions."""
     return ADAPTERS.by_version[request.param]
 
 
-@pytest.fixture(params=[*_with("can_ask"), *_with("asks_in_arguments")])
-def round_adapter(request: pytest.FixtureRequest) -> Adapter:
-    """Each revision where the client answers by calling again."""
+@pytest.fixture(params=_with("declares_extensions"))
+def native_adapter(request: pytest.FixtureRequest) -> Adapter:
+    """Each revision that has extensions."""
+    return ADAPTERS.by_version[request.param]
+
+
+@pytest.fixture(params=[version for version in ADAPTERS.versions if version not in _with("declares_extensions")])
+def routed_adapter(request: pytest.FixtureRequest) -> Adapter:
+    """Each revision that has none."""
     return ADAPTERS.by_version[request.param]
 
 
