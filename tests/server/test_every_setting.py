@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 from event_streams import listening, posting
 from mcp_anyrev import Exchange, Limits, Registry, Settings
+from mcp_anyrev.server.shared import Shared
+from mcp_anyrev.storage.keys import key
 from mcp_anyrev.testing import serve
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
@@ -285,3 +287,16 @@ async def test_hosts_and_origins_are_those_that_are_named(adapter: Adapter, bind
             ):
                 reply = await client.call("tools/list", change={"Host": host, "Origin": origin})
                 assert ("result" in reply.message) is allowed, (host, origin)
+
+
+@pytest.mark.parametrize("limits", [Limits(queue=2), Limits(queue_bytes=1_000)])
+async def test_a_stream_keeps_four_times_what_may_be_unread(limits: Limits) -> None:
+    hub, topic = Shared(Settings(limits=limits), "kept").hub, key("stream", "one")
+    opened = await hub.open(topic, owner="ada")
+    for _ in range(8):
+        await hub.publish(topic, b"x" * 200)
+    reading = await hub.read(topic, opened, 0)
+    assert reading is not None and len(reading.messages) == 8 and not reading.missed
+    await hub.publish(topic, b"x" * 200)
+    reading = await hub.read(topic, opened, 0)
+    assert reading is not None and reading.missed
