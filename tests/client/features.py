@@ -13,6 +13,7 @@ import asyncio
 import base64
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from mcp_anyrev import (
@@ -33,6 +34,8 @@ from mcp_revisions.protocol import Adapter
 from pydantic import BaseModel
 
 SOUND = b"RIFF"
+PLACE = "https://example.org/sign-in"
+SETTINGS = Settings(task_poll_seconds=0.05)
 ROOT = "file:///work"
 
 
@@ -88,6 +91,17 @@ def declared() -> Registry:
         """Asks for the roots."""
         answer = await ex.ask("r", roots())
         return ",".join(root.uri for root in answer.data.roots) if answer.accepted else "nowhere"
+
+    @registry.tool
+    async def visit(ex: Exchange) -> str:
+        """Asks to open an address."""
+        return str((await ex.ask("place", elicit("Sign in:", url=PLACE))).action)
+
+    @registry.tool(task_support="optional")
+    async def later(number: int, ex: Exchange) -> str:
+        """Answers later, where there is a way to, and asks on the way."""
+        await ex.answer_later()
+        return f"later {number}" if (await ex.ask("go", elicit("Go on?"))).accepted else "never"
 
     @registry.tool(asks=False)
     async def steps(ex: Exchange) -> str:
@@ -158,7 +172,9 @@ def callbacks(told: Told) -> dict[str, Any]:
     """What a client answers, and where it notes what it is told."""
 
     async def on_ask(asked: Any) -> Any:
-        told.asked.append(asked.message)
+        told.asked.append(asked.url if asked.mode == "url" else asked.message)
+        if asked.mode == "url":
+            return True
         return {"name": "Ada"} if "name" in asked.requested_schema["properties"] else True
 
     def on_sample(params: canonical.CreateMessageRequestParams) -> str:
@@ -229,6 +245,23 @@ async def questions(client: Client, told: Told) -> Any:
 
 async def other_questions(client: Client, told: Told) -> Any:
     return [await _text_or_error(client, "model"), await _text_or_error(client, "where")]
+
+
+async def address_questions(client: Client, told: Told) -> Any:
+    told.asked.clear()
+    result = await client.call_tool("visit")
+    return [result.text, result.is_error or False, list(told.asked)]
+
+
+async def tasks(client: Client, told: Told) -> Any:
+    told.asked.clear()
+    task = await client.start_tool("later", {"number": 1})
+    known = task.identifier is not None
+    texts = [(await task.result()).text, (await client.call_tool("later", {"number": 2})).text]
+    if task.identifier is not None:
+        state = await client.task(task.identifier).state()
+        assert state is not None and state.status == "completed"
+    return [known, texts, list(told.asked)]
 
 
 async def progress(client: Client, told: Told) -> Any:
@@ -306,6 +339,8 @@ FEATURES: tuple[Callable[[Client, Told], Awaitable[Any]], ...] = (
     unknown_things,
     questions,
     other_questions,
+    address_questions,
+    tasks,
     progress,
     logs,
     cancellation,
@@ -341,6 +376,7 @@ def expected(adapter: Adapter) -> dict[str, Any]:
     asking = {"mcpAnswers", "mcpState"} if adapter.asks_in_arguments else set()
     arguments = {
         "add": ["a", "b"], "listed": [], "gate": sorted(asking), "two": sorted(asking), "model": sorted(asking), "where": sorted(asking),
+        "visit": sorted(asking), "later": sorted({"number", *asking}),
         "steps": [], "noisy": [], "slow": ["tag"], "fate": ["tag"], "contents": [], "grow": [],
     }  # fmt: skip
     titled = "title" in adapter._tool({"name": "t", "inputSchema": {"type": "object"}, "title": "T"})  # type: ignore[attr-defined]
@@ -359,6 +395,8 @@ def expected(adapter: Adapter) -> dict[str, Any]:
         "unknown_things": ["invalid_params", _kind_of_missing_resource(adapter), "invalid_params"],
         "questions": ["went ahead", "Ada 30 accept", ["Go ahead?", "Who?", "Is it Ada?"]],
         "other_questions": ["from a model", ROOT],
+        "address_questions": _address(adapter),
+        "tasks": [bool(adapter.task_methods), ["later 1", "later 2"], ["Go on?"] * 2],
         "progress": [
             [[step, 3, f"step {step}" if _told_with_words(adapter) else None] for step in (1, 2, 3)],
             [1, 2, 3],
@@ -379,6 +417,12 @@ def _kind_of_missing_resource(adapter: Adapter) -> str:
     """Where it has no code of its own, a client cannot tell it from other wrong params."""
     codes = adapter.error_codes
     return "invalid_params" if codes["resource_not_found"] == codes["invalid_params"] else "resource_not_found"
+
+
+def _address(adapter: Adapter) -> list[Any]:
+    if adapter.may_be_asked({"elicitation": {"url": {}}}, "url"):
+        return ["accept", False, [PLACE]]
+    return [f"no client of {adapter.version} can be asked to open an address: Sign in: {PLACE}", True, []]
 
 
 def _told_with_words(adapter: Adapter) -> bool:
@@ -403,4 +447,4 @@ async def _until(holds: Callable[[], bool]) -> None:
 
 
 if __name__ == "__main__":
-    stdio(declared(), Settings(revisions=sys.argv[1:] or None))
+    stdio(declared(), replace(SETTINGS, revisions=sys.argv[1:] or None))

@@ -145,6 +145,30 @@ async def test_a_server_that_names_only_versions_with_a_handshake_gets_one(sessi
         assert client.revision == session_adapter.version
 
 
+@pytest.mark.parametrize("pinned", [False, True])
+async def test_a_handshake_that_is_refused_with_names_is_tried_once_more_in_one_of_them(pinned: bool) -> None:
+    """Where it should be offered another one. Specification: basic/lifecycle#error-handling"""
+    newest, *_, oldest = (ADAPTERS.by_version[one] for one in ADAPTERS.handshake_versions)
+    answers = opening(oldest)
+
+    def script(message: dict[str, Any]) -> list[Any]:
+        asked = message.get("params", {}).get("protocolVersion")
+        if message["method"] == oldest.description_method and asked != oldest.version:
+            return [error(message, -32602, {"supported": [oldest.version], "requested": asked})]
+        return answers(message)
+
+    pipe = Scripted(script)
+    async with Client(pipe, newest if pinned else None) as client:
+        if pinned:
+            with pytest.raises(NoCommonRevision) as raised:
+                await client.initialize()
+            assert raised.value.theirs == (oldest.version,)
+        else:
+            await client.initialize()
+            assert client.revision == oldest.version
+    assert pipe.methods.count(oldest.description_method) == (1 if pinned else 2)
+
+
 async def test_an_error_that_only_such_a_server_gives_is_no_reason_for_a_handshake() -> None:
     for kind in ("header_mismatch", "missing_client_capability"):
         pipe = Scripted(lambda message, kind=kind: [error(message, NEWEST.error_codes[kind])])

@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 from bounds import starting
-from features import FEATURES, Told, callbacks, declared, expected, lacks
+from features import FEATURES, SETTINGS, Told, callbacks, declared, expected, lacks
 from hosting import on_uvicorn
-from mcp_anyrev import Client, Settings, asgi, serve
+from mcp_anyrev import Client, asgi, serve
 from mcp_anyrev.server.core import Core
 from mcp_anyrev.transports.memory import MemoryTransport
 from mcp_revisions import AdapterSet
@@ -22,7 +22,7 @@ Connected = Callable[[Adapter, Told], contextlib.AbstractAsyncContextManager[Cli
 
 @contextlib.asynccontextmanager
 async def in_memory(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
-    core = Core(declared(), Settings())
+    core = Core(declared(), SETTINGS)
     await core.start()
     try:
         async with Client(lambda: MemoryTransport(core), adapter, **callbacks(told)) as client:
@@ -33,19 +33,22 @@ async def in_memory(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
 
 @contextlib.asynccontextmanager
 async def over_aiohttp(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
-    async with serve(declared()) as url, Client(url, adapter, transport="http", **callbacks(told)) as client:
+    async with serve(declared(), SETTINGS) as url, Client(url, adapter, transport="http", **callbacks(told)) as client:
         yield client
 
 
 @contextlib.asynccontextmanager
 async def over_asgi(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
-    async with on_uvicorn(asgi(declared())) as url, Client(url, adapter, transport="http", **callbacks(told)) as client:
+    async with (
+        on_uvicorn(asgi(declared(), SETTINGS)) as url,
+        Client(url, adapter, transport="http", **callbacks(told)) as client,
+    ):
         yield client
 
 
 @contextlib.asynccontextmanager
 async def over_http_sse(adapter: Adapter, told: Told) -> AsyncIterator[Client]:
-    served = serve(declared(), path=None, sse_path="/sse")
+    served = serve(declared(), SETTINGS, path=None, sse_path="/sse")
     async with served as url, Client(url, adapter, transport="sse", **callbacks(told)) as client:
         yield client
 

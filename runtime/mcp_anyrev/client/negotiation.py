@@ -88,8 +88,12 @@ async def with_handshake(connection: Connection, adapters: AdapterSet, seconds: 
     try:
         agreement = await described(connection, adapter, seconds)
     except (ErrorAnswer, HttpRefused) as error:
-        if isinstance(error, ErrorAnswer) and error.kind == UnsupportedVersion.kind:
-            raise NoCommonRevision(adapters.versions, _supported(error)) from error
+        theirs = _supported(error) if isinstance(error, ErrorAnswer) else []
+        left = [one for one in adapters.handshake_versions if one in theirs and one != adapter.version]
+        if left:  # it is to offer one of them instead, and refuses with their names
+            return await with_handshake(connection, AdapterSet(left[:1]), seconds)
+        if theirs or (isinstance(error, ErrorAnswer) and error.kind == UnsupportedVersion.kind):
+            raise NoCommonRevision(adapters.versions, theirs) from error
         status, body = _answer_of(error)
         if status is not None and adapter.suggests_http_sse(status, body):
             raise SpeaksHttpSse from error
