@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import pathlib
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +35,10 @@ def answering(answer: Answer) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            try:
+                message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            except ValueError:
+                message = {}
             status, body = answer(message) if "id" in message else (200, {})
             content = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
@@ -46,7 +50,7 @@ def answering(answer: Answer) -> Iterator[str]:
                 self.wfile.write(content)
 
         def do_GET(self) -> None:
-            self.send_error(405)
+            self.send_error(404)
 
         do_DELETE = do_GET
 
@@ -118,7 +122,9 @@ def test_a_stateless_server_that_deviates_is_found_out(run: Run) -> None:
     def answer(message: dict[str, Any]) -> tuple[int, Any]:
         method = message["method"]
         if method == adapter.description_method:
-            return result(message, description(adapter, {"tools": {}, "prompts": {}}, [adapter.version, other]))
+            return result(
+                message, description(adapter, {"tools": {"listChanged": True}, "prompts": {}}, [adapter.version, other])
+            )
         if method == "tools/list":
             return result(
                 message,
@@ -126,6 +132,8 @@ def test_a_stateless_server_that_deviates_is_found_out(run: Run) -> None:
             )
         if method == "prompts/list":
             return error(message, -32603)
+        if method == "tools/call":
+            return result(message, {"content": [], "isError": True, "resultType": "complete"})
         return result(message, {})
 
     with answering(answer) as address:
@@ -140,11 +148,22 @@ def test_a_stateless_server_that_deviates_is_found_out(run: Run) -> None:
         "probe-absent/method of what is not there gives a result, and not the error -32601",
         "prompts/get of what is not there gives a result",
         f"it says that it speaks {other}, and does not",
-        "is not refused by the status 400",
+        f"a wrong header {adapter.method_header} is not refused by the status 400",
+        f"a request without the header {adapter.method_header} is not refused by the status 400",
+        f"a request without the header {adapter.version_header} is not refused by the status 400",
+        "a request that declares nothing is not refused by the status 400",
+        "a revision that does not exist is not refused by the status 400",
+        "a body that is no JSON is answered by the status 200, and no error",
+        "it says that it tells of changes, and listening does not work",
     ):
         assert words in said, said
     remarks = [words for one in json.loads(ran.stdout) for words in one["remarks"]]
-    assert any("the revision has no sessions" in words for words in remarks)
+    for words in (
+        "the revision has no sessions",
+        "tools/call of what is not there gives a result, and not the error -32602",
+        "a page of any origin may call it",
+    ):
+        assert any(words in remark for remark in remarks), remarks
 
 
 def test_a_server_with_sessions_that_deviates_is_found_out(run: Run) -> None:
@@ -168,9 +187,15 @@ def test_a_server_with_sessions_that_deviates_is_found_out(run: Run) -> None:
         "ping does not work",
         "is refused with -32000, and not with -32601",
         f"a notification is not answered by the status {adapter.accepted_status}",
+        "a session that does not exist is not refused by the status 404",
+        "GET is answered by the status 404: neither a stream nor 405",
     ):
         assert words in said, said
-    assert json.loads(ran.stdout)[0]["remarks"] == ["tools/list works, and the capability 'tools' is not declared"]
+    assert json.loads(ran.stdout)[0]["remarks"] == [
+        "tools/list works, and the capability 'tools' is not declared",
+        "a request without the session is not refused by the status 400",
+        "a page of any origin may call it: the header Origin is not looked at",
+    ]
 
 
 def test_it_ends_whatever_a_server_does(run: Run) -> None:
@@ -190,8 +215,9 @@ def test_it_ends_whatever_a_server_does(run: Run) -> None:
     assert time.monotonic() - begun < 8
 
 
-def test_no_tool_is_called_and_nothing_is_read(run: Run, tmp_path: pathlib.Path) -> None:
+def test_no_tool_that_there_is_gets_called_and_nothing_is_read(run: Run, tmp_path: pathlib.Path) -> None:
     ran = run("probe", OFFERING, "--wire", "--revision", ADAPTERS.versions[0])
     assert ran.exit_code == 0
-    assert "tools/call" not in ran.stderr and "mem://text" in ran.stderr
+    called = re.findall(r'"method": "tools/call",\s*"params": \{\s*"name": "([^"]*)"', ran.stderr)
+    assert called == ["mcp-anyrev-probe-absent"] and "mem://text" in ran.stderr
     assert ran.stderr.count("resources/read") == 1 and "mcp-anyrev-probe-absent:///" in ran.stderr

@@ -42,10 +42,12 @@ class Judge:
 
     Attributes:
         findings: what was found, each once.
+        session: the session that the server has named; None while it has not.
     """
 
     def __init__(self, adapter: Adapter) -> None:
         self.findings: list[Finding] = []
+        self.session: str | None = None
         self._adapter = adapter
         self._methods: dict[Json, str] = {}
         self._statuses: set[str] = set()
@@ -97,7 +99,10 @@ class Judge:
 
     def _judge_head(self, head: WireHead) -> None:
         self._statuses.add(head.line.partition(" ")[0])
-        if self._adapter.session_header is not None:
+        session = self._adapter.session_header
+        if session is not None:
+            named = (value for name, value in head.headers.items() if name.lower() == session.lower())
+            self.session = next(named, self.session)
             return
         for name in head.headers:
             if name.lower().endswith("session-id"):

@@ -19,6 +19,7 @@ import click
 from mcp_anyrev.cli.help import CommandWithExamples, known_revision
 
 if TYPE_CHECKING:
+    from mcp_anyrev.cli.probing_http import PlainHttp
     from mcp_anyrev.cli.reaching import Reached
     from mcp_anyrev.cli.terminal import Terminal
     from mcp_anyrev.client.wire import OnWire, WireHead, WireMessage
@@ -129,6 +130,16 @@ class Peer:
             options["on_wire"] = _both(WirePrinter(self.terminal, self.headers), options.get("on_wire"))
         adapter = None if self.revision is None else AdapterSet([self.revision]).newest
         return (made_by or Client)(target, options.pop("adapter", adapter), **options)
+
+    def plain_http(self) -> PlainHttp | None:
+        """What sends requests of any kind to the address of the server; None where it has none."""
+        if self.reached.url is None:
+            return None
+        from mcp_anyrev.cli.probing_http import PlainHttp
+        from mcp_anyrev.cli.wire import WirePrinter
+
+        on_wire = WirePrinter(self.terminal, self.headers) if self.shows_wire else None
+        return PlainHttp(self.reached.url, self.headers, self.timeout, on_wire)
 
     async def _connected(self, work: Callable[[Client], Awaitable[int]]) -> int:
         from mcp_anyrev.cli.asking import Asking

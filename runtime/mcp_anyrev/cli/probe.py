@@ -35,8 +35,8 @@ class _Probe(PeerCommand):
 def probe(peer: Peer) -> None:
     """Find out which revisions a server serves, over which transports, and where it deviates from them.
 
-    Each revision is tried by itself. Lists are read, and requests that cannot be right are sent; no tool is called, and nothing is
-    changed. Exit code 4 where something deviates, 3 where nothing is served.
+    Each revision is tried by itself. Lists are read, changes listened to for a moment, and requests sent that cannot be right; no tool that there is
+    gets called, and nothing is changed. Exit code 4 where something deviates, 3 where nothing is served.
     """
     from mcp_revisions import AdapterSet
 
@@ -68,7 +68,7 @@ async def _tried(peer: Peer, revisions: Sequence[str]) -> AsyncIterator[AsyncIte
         def connect(**options: Any) -> Any:
             return peer.client(target, made_by=ProbingClient, sends_all=True, **options)
 
-        yield probed(connect, transports, revisions, _ALL_IN_ALL * peer.timeout)
+        yield probed(connect, transports, revisions, _ALL_IN_ALL * peer.timeout, peer.plain_http())
 
 
 def _show(terminal: Terminal, one: Probed) -> None:

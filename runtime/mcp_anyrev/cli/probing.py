@@ -1,25 +1,25 @@
 """Finding out what a server really serves: each revision by itself, over each transport.
 
-Rule: nothing is taken from what the server says of itself that can be tried. No tool is called, no resource of the server is read, and
-nothing outlasts the probe. It ends within a bounded time, whatever the server does.
+Rule: nothing is taken from what the server says of itself that can be tried. No tool that there is gets called, no resource of the server
+is read, and nothing outlasts the probe. It ends within a bounded time, whatever the server does.
 Specification: basic/versioning, basic/lifecycle#version-negotiation
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from mcp_contract import Json, JsonObject, NotSendable
+from mcp_contract import Declaration, Json, JsonObject, NotSendable, member
 from mcp_contract.wording import cut
 from mcp_revisions import AdapterSet
 
 from mcp_anyrev.cli.conforming import Finding, Judge, checked_tools
+from mcp_anyrev.cli.probing_http import HttpProbe, PlainHttp
 from mcp_anyrev.client.connection import Connection
-from mcp_anyrev.client.errors import CannotConnect, ClientError, ErrorAnswer, HttpRefused, WrongAnswer
+from mcp_anyrev.client.errors import CannotConnect, ClientError, ErrorAnswer, WrongAnswer
 from mcp_anyrev.client.offers import canonical_offers
 from mcp_anyrev.serving.client import Client
 
@@ -37,6 +37,21 @@ _LISTS = {
     "prompts/list": ("prompts", "prompts"),
 }
 """A list → the capability that it belongs to, and its member of the result."""
+
+
+_ABSENT_THINGS: tuple[tuple[str, str, JsonObject, str], ...] = (
+    ("tools", "tools/call", {"name": _ABSENT, "arguments": {}}, "invalid_params"),
+    ("prompts", "prompts/get", {"name": _ABSENT}, "invalid_params"),
+    ("resources", "resources/read", {"uri": f"{_ABSENT}:///"}, "resource_not_found"),
+    ("logging", "logging/setLevel", {"level": _ABSENT}, "invalid_params"),
+    (
+        "completions",
+        "completion/complete",
+        {"ref": {"type": "ref/prompt", "name": _ABSENT}, "argument": {"name": "a", "value": ""}},
+        "invalid_params",
+    ),
+)
+"""A capability, and a request that belongs to it and cannot be answered, with the kind of error that is to be said then."""
 
 
 @dataclass
@@ -67,36 +82,24 @@ class Probed:
 
 
 class ProbingClient(Client):
-    """A client that can do what its revision does not have: requests of another method, and headers that are wrong."""
+    """A client that can send what its revision does not have."""
 
     def _new_connection(self, transport: Transport) -> Connection:
-        self._probing = _ProbingConnection(transport, self._answering, self._notices, self._limits, self._information)
-        return self._probing
+        return _ProbingConnection(transport, self._answering, self._notices, self._limits, self._information)
 
     @property
     def declared(self) -> JsonObject:
         """What the server says that it can do, by the canonical names."""
         return canonical_offers(self._session.agreement)
 
-    async def with_headers(self, headers: Mapping[str, str], method: str) -> None:
-        """Send a request with other headers than belong to it.
-
-        Args:
-            headers: those headers.
-            method: its method.
-
-        Raises:
-            ClientError: it is refused, which is what is to be seen.
-        """
-        self._probing.instead = headers
-        try:
-            await self.request(method)
-        finally:
-            self._probing.instead = {}
+    @property
+    def declaration(self) -> Declaration:
+        """What the client says of itself."""
+        return self._session.connection.declaration
 
 
 class _ProbingConnection(Connection):
-    instead: Mapping[str, str] = MappingProxyType({})
+    """Sends any request."""
 
     def _message(
         self, adapter: Adapter, identifier: Json, method: str, params: JsonObject, *, reports: bool
@@ -106,12 +109,13 @@ class _ProbingConnection(Connection):
         params = adapter.declared_params(params, self.declaration)
         return {"jsonrpc": "2.0", "id": identifier, "method": method, "params": params}
 
-    def _beside(self, message: JsonObject) -> Mapping[str, str]:
-        return {**super()._beside(message), **self.instead}
-
 
 async def probed(
-    connect: Callable[..., ProbingClient], transports: Sequence[str | None], revisions: Sequence[str], seconds: float
+    connect: Callable[..., ProbingClient],
+    transports: Sequence[str | None],
+    revisions: Sequence[str],
+    seconds: float,
+    http: PlainHttp | None,
 ) -> AsyncIterator[Probed]:
     """Each revision over each transport, as it is found out; what belongs to all of them comes with the last.
 
@@ -120,6 +124,7 @@ async def probed(
         transports: the transports to try; None for the only one.
         revisions: the revisions to try.
         seconds: how long all of it may take.
+        http: sends other requests to its address; None where it has none.
     """
     end = asyncio.get_running_loop().time() + seconds
     for transport in transports:
@@ -130,16 +135,18 @@ async def probed(
             one = Probed(transport or "", revision)
             try:
                 async with asyncio.timeout_at(end):
-                    await _probe(connect, AdapterSet([revision]).newest, one)
+                    await _probe(connect, AdapterSet([revision]).newest, one, http)
             except TimeoutError:
-                one.reason = one.reason or "the time is over"
+                one.reason = None if one.served else one.reason or "the time is over"
+                if one.served:
+                    one.findings.append(Finding(False, "the time was over before everything had been looked at"))
             found.append(one)
         for one in found:
             one.findings += _said_and_done(one, found)
             yield one
 
 
-async def _probe(connect: Callable[..., ProbingClient], adapter: Adapter, one: Probed) -> None:
+async def _probe(connect: Callable[..., ProbingClient], adapter: Adapter, one: Probed, http: PlainHttp | None) -> None:
     judge = Judge(adapter)
     try:
         client = connect(adapter=adapter, transport=one.transport or None, on_wire=judge)
@@ -150,6 +157,8 @@ async def _probe(connect: Callable[..., ProbingClient], adapter: Adapter, one: P
             one.offered, one.capabilities = client.offered_revisions, _object(client.description.get("capabilities"))
             one.server = _object(adapter.described_server(client.description))
             await _look_at(client, judge, one)
+            if one.transport == "http" and http is not None:
+                await HttpProbe(http, adapter, client.declaration, judge.session, judge).look()
     except ClientError as error:
         if one.served:
             judge.deviates(f"the connection broke: {error}")
@@ -157,35 +166,55 @@ async def _probe(connect: Callable[..., ProbingClient], adapter: Adapter, one: P
             one.reason = cut(str(error))
             if isinstance(error, WrongAnswer) and not isinstance(error, CannotConnect):
                 one.findings.append(Finding(True, str(error)))
-    if one.served:
-        judge.finish(over_http=one.transport == "http")
-        one.findings += judge.findings
+    finally:
+        if one.served:
+            judge.finish(over_http=one.transport == "http")
+            one.findings += judge.findings
 
 
 async def _look_at(client: ProbingClient, judge: Judge, one: Probed) -> None:
     adapter, declared = client.adapter, client.declared
-    for method, (capability, member) in _LISTS.items():
+    resources: list[Any] = []
+    for method, (capability, name) in _LISTS.items():
         if method not in adapter.client_requests:
             continue
         if capability not in declared:
-            if await _gives(client, method, member):
+            if await _gives(client, method, name):
                 judge.remarks(f"{method} works, and the capability {capability!r} is not declared")
             continue
-        items = await _list(client, judge, method, member)
-        one.counted[member] = len(items)
-        if member == "tools":
+        items = await _list(client, judge, method, name)
+        one.counted[name] = len(items)
+        if name == "tools":
             checked_tools(adapter, items, judge)
+        if name == "resources":
+            resources = items
     if "ping" in adapter.client_requests:
         await _works(client, judge, "ping")
     await _refused(client, judge, f"{_ABSENT}/method", {}, "method_not_found", must=True)
-    if "prompts" in declared:
-        await _refused(client, judge, "prompts/get", {"name": _ABSENT}, "invalid_params")
-    if "resources" in declared:
-        await _refused(client, judge, "resources/read", {"uri": f"{_ABSENT}:///"}, "resource_not_found")
-    if "logging" in declared and "logging/setLevel" in adapter.client_requests:
-        await _refused(client, judge, "logging/setLevel", {"level": _ABSENT}, "invalid_params")
-    if one.transport == "http":
-        await _headers_are_read(client, judge)
+    for capability, method, params, kind in _ABSENT_THINGS:
+        if capability in declared and method in adapter.client_requests:
+            await _refused(client, judge, method, params, kind)
+    get = adapter.task_methods.get("get")
+    if get is not None and "tasks" in declared:
+        await _refused(client, judge, get, {"taskId": _ABSENT}, "invalid_params")
+    await _listens(client, judge, resources)
+
+
+async def _listens(client: ProbingClient, judge: Judge, resources: Sequence[Any]) -> None:
+    """See that what the server says it tells of can be listened to."""
+    declared = client.declared
+    lists = [name for name in ("tools", "prompts", "resources") if _object(declared.get(name)).get("listChanged")]
+    subscribes = bool(_object(declared.get("resources")).get("subscribe"))
+    uris = [uri for uri in (member(one, "uri") for one in resources[:1]) if isinstance(uri, str) and subscribes]
+    if not lists and not uris:
+        return
+    try:
+        async with client.listen(*lists, uris=uris):
+            pass
+    except CannotConnect:
+        raise
+    except ClientError as error:
+        judge.deviates(f"it says that it tells of changes, and listening does not work: {error}")
 
 
 async def _list(client: Client, judge: Judge, method: str, member: str) -> list[Any]:
@@ -248,7 +277,7 @@ async def _refused(
     wanted = adapter.error_codes[kind]
     tell = judge.deviates if must else judge.remarks
     try:
-        await client.request(method, params)
+        given = await client.request(method, params)
     except ErrorAnswer as error:
         if error.code != wanted:
             tell(f"{method} of what is not there is refused with {error.code}, and not with {wanted}")
@@ -264,34 +293,9 @@ async def _refused(
     except ClientError as error:
         judge.deviates(f"{method} of what is not there is not refused by an error: {error}")
     else:
-        judge.deviates(f"{method} of what is not there gives a result, and not the error {wanted}")
-
-
-async def _headers_are_read(client: ProbingClient, judge: Judge) -> None:
-    """See that a request is refused whose headers say something else than the request."""
-    adapter = client.adapter
-    name, kind = adapter.method_header, "header_mismatch"
-    if name is None:
-        name, kind = adapter.version_header, "version_header"
-    method = "ping" if "ping" in adapter.client_requests else adapter.description_method
-    if name is None:
-        return
-    wanted = adapter.error_statuses[kind]
-    try:
-        await client.with_headers({name: _ABSENT}, method)
-    except (ErrorAnswer, HttpRefused) as error:
-        if error.status != wanted:
-            judge.deviates(f"a wrong header {name} is answered by the status {error.status or 200}, and not {wanted}")
-        elif isinstance(error, ErrorAnswer) and not adapter.has_handshake and error.code != adapter.error_codes[kind]:
-            judge.deviates(
-                f"a wrong header {name} is refused with {error.code}, and not with {adapter.error_codes[kind]}"
-            )
-    except CannotConnect:
-        raise
-    except ClientError as error:
-        judge.deviates(f"a wrong header {name} is not refused: {error}")
-    else:
-        judge.deviates(f"a wrong header {name} is not refused by the status {wanted}")
+        says_so = given.get("isError") is True or member(given, "completion", "values") == []
+        tell = judge.remarks if says_so else judge.deviates
+        tell(f"{method} of what is not there gives a result, and not the error {wanted}")
 
 
 def _said_and_done(one: Probed, found: Sequence[Probed]) -> list[Finding]:

@@ -168,9 +168,9 @@ class Connection:
         params = params if encoded else conversation.adapter.encode_params(method, params)
         reports = on_progress is not None or self._wants_reports(conversation.adapter, method)
         message = self._message(conversation.adapter, identifier, method, params, reports=reports)
-        await self.transport.room()
         try:
             async with self._patience.lasting(identifier, seconds):
+                await self.transport.room()
                 if reports:
                     self._progress[identifier] = on_progress
                 response = await conversation.request(message, self._longest(seconds), _as_it_is)

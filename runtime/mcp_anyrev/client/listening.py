@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_contract import Json, JsonObject, member
 
-from mcp_anyrev.client.errors import CannotConnect, ClientError, NotOffered
+from mcp_anyrev.client.errors import CannotConnect, ClientError, NoAnswer, NotOffered, WrongAnswer
 
 if TYPE_CHECKING:
     from mcp_revisions.protocol import Adapter
@@ -103,7 +103,7 @@ class Listening:
             if adapter.listens:
                 self._opened = asyncio.get_running_loop().create_future()
                 self._holding = asyncio.create_task(self._hold(self._ask))
-                await self._opened
+                await self._acknowledged(self._opened)
             elif self._uris and SUBSCRIBE not in adapter.client_requests:
                 raise NotOffered(f"{adapter.version} has no request {SUBSCRIBE!r}")
             else:
@@ -173,6 +173,8 @@ class Listening:
             try:
                 await held(await self._connected())
                 self._ended = True
+                if self._opened is not None and not self._opened.done():
+                    self._failed(WrongAnswer("the server has ended a stream of changes that it had not acknowledged"))
                 break
             except CannotConnect as reason:
                 attempts = 1 if loop.time() - begun > _LASTING_SECONDS else attempts + 1
@@ -187,6 +189,19 @@ class Listening:
             pause = _FIRST_PAUSE_SECONDS * 2 ** (attempts - 2) if attempts > 1 else 0.0
             await asyncio.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
         self._come.set()
+
+    async def _acknowledged(self, opened: asyncio.Future[None]) -> None:
+        """Wait until the server says that it tells of changes.
+
+        Raises:
+            ClientError: it does not.
+        """
+        seconds = self._session.seconds
+        try:
+            async with asyncio.timeout(seconds):
+                await opened
+        except TimeoutError:
+            raise NoAnswer(f"{LISTEN}: not acknowledged within {seconds:g} seconds") from None
 
     async def _ask(self, connection: Connection) -> None:
         """Have a request hold it open."""

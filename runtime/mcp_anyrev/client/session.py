@@ -60,6 +60,9 @@ class ClientSession:
         rounds: how often the server may ask before it answers a request.
         kept: results that may be used again; None where none may.
         sends_all: is a server asked for what it does not say that it offers?
+
+    Attributes:
+        seconds: see above.
     """
 
     def __init__(
@@ -82,7 +85,7 @@ class ClientSession:
         self._adapters = adapters
         self._pinned = pinned
         self._known = known
-        self._seconds = seconds
+        self.seconds = seconds
         self._rounds = rounds
         self._connection: Connection | None = None
         self._agreement: Agreement | None = None
@@ -190,7 +193,7 @@ class ClientSession:
         found = None if kept is None else kept.find(method, params)
         if found is not None:
             return Finished(found, asked=False)
-        within = self._seconds if seconds is None else seconds
+        within = self.seconds if seconds is None else seconds
         try:
             done = await finished(self.connection, method, params, within, self._rounds, on_progress)
         except (ErrorAnswer, HttpRefused) as error:
@@ -239,9 +242,9 @@ class ClientSession:
             await connection.open()
             probe = None if transport.has_headers else _PROBE_SECONDS
             if pinned:
-                agreement = await agreed_on_newest(connection, AdapterSet(carried), self._seconds)
+                agreement = await agreed_on_newest(connection, AdapterSet(carried), self.seconds)
             else:
-                agreement = await agreed(connection, AdapterSet(carried), self._seconds, probe)
+                agreement = await agreed(connection, AdapterSet(carried), self.seconds, probe)
         except BaseException:
             await connection.close()
             raise
@@ -255,7 +258,7 @@ class ClientSession:
                 return
             served = AdapterSet([lost.adapter.version])
             try:
-                self._agreement = await agreed_on_newest(self.connection, served, self._seconds)
+                self._agreement = await agreed_on_newest(self.connection, served, self.seconds)
             except SpeaksHttpSse as suggestion:  # but it has spoken this transport, so that is no answer to try another
                 assert suggestion.__cause__ is not None
                 raise suggestion.__cause__ from None
@@ -271,9 +274,9 @@ class ClientSession:
         """Set in a new session what was set in the one before."""
         adapter = self.connection.adapter
         if self._level is not None and SET_LEVEL in adapter.client_requests:
-            await self.connection.request(SET_LEVEL, {"level": self._level}, self._seconds)
+            await self.connection.request(SET_LEVEL, {"level": self._level}, self.seconds)
         for uri in list(self._subscribed):
-            await self.connection.request(SUBSCRIBE, {"uri": uri}, self._seconds)
+            await self.connection.request(SUBSCRIBE, {"uri": uri}, self.seconds)
 
     def _note(self, method: str, params: JsonObject) -> None:
         """Remember what was set in the session."""
