@@ -142,3 +142,47 @@ def test_the_right_answer_is_taken() -> None:
     for version in ADAPTERS.versions:
         found = asyncio.run(call(version, [("events", [("wrong id", True), ("right", True)], "stay")]))
         assert found.content[0].text == "right", version
+
+
+async def call_over_http_sse(version: str, pieces: list[Any], ending: str) -> Any:
+    """Call a tool of a server whose one stream brings these when it is called."""
+    adapter = ADAPTERS.by_version[version]
+    streams: list[Reply] = []
+
+    async def script(received: Received, reply: Reply) -> None:
+        if received.method == "GET":
+            streams.append(reply)
+            await reply.stream(f"event: {adapter.http_sse_endpoint_event}\ndata: /post\n\n")
+            await asyncio.sleep(AT_MOST_SECONDS)
+            return
+        message = received.message
+        await reply.body(adapter.accepted_status, {}, b"")
+        if message.get("method") == adapter.description_method:
+            described = adapter.description_result({"name": "s", "version": "1"}, {"tools": {}}, None, [version])
+            await streams[0].event({"jsonrpc": "2.0", "id": message["id"], "result": described})
+        elif message.get("method") == "tools/call":
+            for piece in pieces:
+                await streams[0].raw(
+                    piece if isinstance(piece, bytes) else event(worded(piece, message["id"])).encode()
+                )
+            if ending == "cut":
+                streams[0].cut()
+
+    async with scripted(script) as server:
+        limits = Limits(body_bytes=10_000)
+        client = Client(server.url, adapter, transport="sse", timeout_seconds=0.2, limits=limits)
+        async with asyncio.timeout(AT_MOST_SECONDS), client:
+            try:
+                return await client.call_tool("any", {})
+            except ClientError as error:
+                return error
+
+
+@settings(max_examples=25)
+@given(pieces=st.lists(_MESSAGE | st.binary(max_size=60), max_size=4), ending=st.sampled_from(["cut", "stay"]))
+@example(pieces=[b"data: " + b"x" * 20_000], ending="stay")
+@example(pieces=["wrong id", "text id", "null id", "right"], ending="stay")
+def test_so_it_does_over_http_sse(pieces: list[Any], ending: str) -> None:
+    found = asyncio.run(call_over_http_sse(ADAPTERS.newest_with_handshake.version, pieces, ending))
+    if not isinstance(found, ClientError):
+        assert found.content[0].text == "right"
