@@ -11,7 +11,9 @@ import pytest
 from mcp_anyrev import Client, Registry, Server, WireHead, WireMessage
 from mcp_revisions import AdapterSet
 from mcp_revisions.protocol import Adapter
-from snippets import ROOT, blocks
+from snippets import ROOT, blocks, of_these_revisions
+
+pytestmark = of_these_revisions
 
 PAGE = blocks(ROOT / "README.md")
 ADAPTERS = AdapterSet.default().by_version.values()

@@ -13,9 +13,21 @@ from pathlib import Path
 import pytest
 import yaml
 from mcp_revisions import AdapterSet
-from snippets import ADDRESS, ROOT, Block, Command, blocks, commands, files_of, run_command, run_python, served
+from snippets import (
+    ADDRESS,
+    ROOT,
+    Block,
+    Command,
+    blocks,
+    commands,
+    files_of,
+    of_these_revisions,
+    run_command,
+    run_python,
+    served,
+)
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, of_these_revisions]
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")])
 DRAWINGS = ("", "text")

@@ -6,6 +6,7 @@ A macro reads nothing but its arguments: the cases below that read something els
 from __future__ import annotations
 
 import pytest
+from revgen.templates.method_bodies import fault_of_body
 
 from .conftest import Toy
 
@@ -101,6 +102,35 @@ CASES = {
         "    return text",
         [f"{SEALED}:2:10: the body of macro 'open' is not the body of a method: it does not start at column 1"],
     ),
+    "a body that returns nothing": (
+        "return text",
+        "text.strip()",
+        [f"{SEALED}:2:10: the body of macro 'open' is not the body of a method: it returns nothing; allowed: str"],
+    ),
+    "a body that returns something else": (
+        "return text",
+        "text += 'x'\nreturn [text]",
+        [
+            f"{SEALED}:2:10: the body of macro 'open' is not the body of a method: "
+            "it returns [text] (line 2 of the body); allowed: str"
+        ],
+    ),
+    "a body that imports": (
+        "return text",
+        "import os\nreturn text",
+        [
+            f"{SEALED}:2:10: the body of macro 'open' is not the body of a method: "
+            "it imports; allowed: what templates/adapter.py.jinja imports (line 1 of the body)"
+        ],
+    ),
+    "a body that yields": (
+        "return text",
+        "yield text",
+        [
+            f"{SEALED}:2:10: the body of macro 'open' is not the body of a method: "
+            "it yields; allowed: to return at once (line 1 of the body)"
+        ],
+    ),
     "a body that is empty": (
         "return text",
         "",
@@ -130,6 +160,34 @@ def test_a_fault_is_said_with_its_place(toy: Toy, name: str) -> None:
     assert old in text
     file.write_text(text.replace(old, new, 1), "utf-8")
     assert toy.problems() == expected
+
+
+@pytest.mark.parametrize(
+    ("signature", "body", "fault"),
+    [
+        ("(self, value: JsonObject) -> list[JsonObject]", "return value", "it returns value (line 1 of the body)"),
+        ("(self, value: JsonObject) -> list[JsonObject]", "value = [value]\nreturn value", ""),
+        ("(self, value: Json) -> list[JsonObject]", "return value", ""),
+        ("(self) -> bool", "return 1 < 2", ""),
+        ("(self) -> bool", "return None", "it returns None (line 1 of the body)"),
+        ("(self) -> str | None", "return None", ""),
+        ("(self) -> str | None", "return f'{1}'", ""),
+        ("(self) -> JsonObject", "if self:\n    return {}\nraise ValueError", ""),
+        ("(self) -> JsonObject", "raise ValueError", ""),
+        ("(self) -> contract.Simplified", "return {}", ""),
+        ("(self) -> None", "return", ""),
+    ],
+)
+def test_what_a_body_returns_is_held_against_its_signature(signature: str, body: str, fault: str) -> None:
+    allowed = signature.partition(" -> ")[2]
+    assert fault_of_body(signature, body) == (f"{fault}; allowed: {allowed}" if fault else "")
+
+
+@pytest.mark.parametrize(("old", "new"), [("letters.yaml", "Letters.yaml"), ("letters.yaml", "let-ters.yaml")])
+def test_an_area_with_a_wrong_name_is_one_mistake(toy: Toy, old: str, new: str) -> None:
+    (toy.root / "specs/variance" / old).rename(toy.root / "specs/variance" / new)
+    (line,) = toy.problems()
+    assert f"'{new.partition('.')[0]}' is not a name for an area; allowed: " in line
 
 
 def test_a_choice_needs_a_template(toy: Toy) -> None:

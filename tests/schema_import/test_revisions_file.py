@@ -26,6 +26,16 @@ def load(root: pathlib.Path, text: str, *schemas: str) -> tuple[list[str], list[
     return [revision.version for revision in revisions], [str(problem) for problem in sorted(problems.found)]
 
 
+def test_there_is_one_revision_at_least_that_is_no_draft(tmp_path: pathlib.Path) -> None:
+    _, faults = load(tmp_path / "empty", "revisions: {}\n")
+    assert faults == ["specs/revisions.yaml:1:1: there are no revisions; allowed: one at least"]
+    _, faults = load(tmp_path, f'revisions:\n  "2001-01-01":{FACTS}\n    draft: yes\n', "2001-01-01")
+    assert faults == [
+        "specs/revisions.yaml:2:3: every revision is a draft, so that none is served by default; "
+        "allowed: a final one at least"
+    ]
+
+
 def test_the_order_is_that_of_the_file(tmp_path: pathlib.Path) -> None:
     text = f'revisions:\n  "2002-01-01":{FACTS}\n  "2001-01-01":{FACTS}\n'
     assert load(tmp_path, text, "2001-01-01", "2002-01-01") == (["2002-01-01", "2001-01-01"], [])

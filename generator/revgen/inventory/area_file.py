@@ -212,6 +212,12 @@ class TableConcern(Part):
     """The answer of each revision, oldest first."""
 
 
+def _some_choice(choices: _Any) -> _Any:
+    if not choices:
+        raise not_allowed("a mapping from choice to words, with one at least")
+    return choices
+
+
 class ChoiceConcern(Part):
     """A question that is answered with code that differs."""
 
@@ -223,7 +229,7 @@ class ChoiceConcern(Part):
     """The signature of the method whose body the macros give."""
     parameters: dict[Name, NamedType] = pydantic.Field(default_factory=dict)
     """What every answer gives to its macro, with the type."""
-    choices: dict[Name, Annotated[Choice, ShortForm("says")]]
+    choices: Annotated[dict[Name, Annotated[Choice, ShortForm("says")]], pydantic.AfterValidator(_some_choice)]
     """Every choice, with words."""
     adjusts: Text = ""
     """The type whose objects it takes before anything is left out."""

@@ -49,7 +49,11 @@ def load_inventory(
     paths = [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.yaml"), key=lambda path: path.name)]
     read_ = {path: read(AreaFile, load(root, path, problems), problems) for path in paths}
     files = {path: file for path, file in read_.items() if file is not None}
-    whole = all(file is not None and None not in file.concerns.values() for file in read_.values())
+    # What has a wrong name has no templates that could be held against it.
+    names = [pathlib.PurePosixPath(path).stem for path in paths]
+    names += [name for file in read_.values() if file is not None for name in file.concerns]
+    named = all(map(is_file_name, names))
+    whole = named and all(file is not None and None not in file.concerns.values() for file in read_.values())
     joiner = _Joiner(versions, schemas, dict(_declared_rows(files.values())), whole, problems, pages)
     areas = tuple(joiner.area(path, file) for path, file in files.items())
     _check_unique_names(areas, problems)

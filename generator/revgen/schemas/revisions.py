@@ -202,6 +202,13 @@ def load_revisions(root: pathlib.Path, problems: Problems) -> tuple[Revision, ..
             problems.add(version.place, complaint)
         elif revision is not None:
             kept[version] = revision
+    if not file.revisions:
+        problems.add(Place(PATH, 1, 1), "there are no revisions; allowed: one at least")
+    elif all(revision.draft for revision in kept.values()) and len(kept) == len(file.revisions):
+        first = next(iter(kept.values()))
+        problems.add(
+            first.place, "every revision is a draft, so that none is served by default; allowed: a final one at least"
+        )
     if complaint := order_problem(list(kept)):
         problems.add(kept[complaint.partition(" ")[0]].place, complaint)
     for number, version in enumerate(file.removed):

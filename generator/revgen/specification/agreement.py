@@ -62,6 +62,13 @@ def check_agreement(
         for concern in concerns.values()
         if concern.orders
     }
+    anywhere = frozenset(
+        path
+        for concern in concerns.values()
+        for paths in concern.reads.values()
+        for path in paths
+        if any(known.has_member(path) for known in facts.values())
+    )
     for concern in concerns.values():
         _check_declaration(concern, facts, problems.mark if removed else problems.add)
         if inventory.whole:
@@ -79,6 +86,7 @@ def check_agreement(
             problems=problems,
             allowed=allowed,
             ordered=ordered,
+            anywhere=anywhere,
         )
         agreement.check()
 
@@ -87,7 +95,9 @@ def _check_named_concerns(concern: Concern, concerns: Mapping[str, Concern], pro
     """The other concerns that a concern names, whatever is answered."""
     for key, names in (("needs", (concern.needs,)), ("excludes", concern.excludes)):
         for name in names:
-            if name and name not in concerns:
+            if name == concern.name:
+                problems.add(concern.place_of(key), f"'{name}' {key} itself; allowed: another concern")
+            elif name and name not in concerns:
                 problems.add(concern.place_of(key), f"'{name}' is not a concern{_meant(name, concerns)}")
     if concern.names == "concerns":
         for name, row in concern.rows.items():
@@ -124,6 +134,7 @@ class _Agreement:
         elsewhere: words of the wire that other schemas have and this one nowhere.
         allowed: the values that any schema gives a member, by its path.
         ordered: whether any schema gives a type values, by its name.
+        anywhere: the members that choices read and some schema has; what none has is said where it is declared.
         wrong: the concerns whose answers have been complained about; nothing follows from those.
     """
 
@@ -138,6 +149,7 @@ class _Agreement:
     problems: Problems
     allowed: Mapping[str, frozenset[str]]
     ordered: Mapping[str, bool]
+    anywhere: frozenset[str]
     wrong: set[str] = dataclasses.field(default_factory=set)
 
     def check(self) -> None:
@@ -256,7 +268,7 @@ class _Agreement:
 
     def _excluded(self, concern: Concern, answer: Answer) -> Iterator[tuple[Place, str]]:
         for name in concern.excludes:
-            other = self._answer_of(name)
+            other = self._answer_of(name) if name != concern.name else None
             if other is not None and _is_given(other):
                 allowed = "no" if answer.value is True else "none"
                 what = f"'{concern.name}' excludes '{name}', which {self.version} answers with {_shown(other)}"
@@ -333,7 +345,7 @@ class _Agreement:
         place = _at(answer, "choice")
         for path in concern.reads.get(answer.choice, ()):
             name, dot, members = path.partition(".")
-            if not self.facts.has_member(self._published(name) + dot + members):
+            if path in self.anywhere and not self.facts.has_member(self._published(name) + dot + members):
                 yield place, f"'{answer.choice}' reads '{path}', which the schema of {self.version} has not"
         if concern.adjusts or concern.replaces or self.environment is None:
             # What it takes are canonical values, whose words are those of all revisions.

@@ -6,13 +6,11 @@ answer's name; that the names fit is checked here before anything is rendered.
 
 from __future__ import annotations
 
-import ast
 import collections.abc
 import dataclasses
 import functools
 import pathlib
 import re
-import textwrap
 
 import jinja2
 import jinja2.meta
@@ -22,6 +20,7 @@ from ..inventory.concerns import Area, Concern
 from ..reading.literals import Value
 from ..reading.located import Place, Problems
 from ..reading.models import without_meant
+from .method_bodies import fault_of_body
 from .used_names import Names, undefined_in_body, undefined_in_signature
 from .wrapping import wrapped
 
@@ -237,7 +236,7 @@ class _TemplateCheck:
                     f"the body of macro '{answer.choice}' has {len(body.splitlines())} lines; "
                     f"allowed: {LONGEST_BODY}, and what is longer belongs in the runtime",
                 )
-            if fault := _python_fault(self.concern, body):
+            if fault := fault_of_body(self.concern.signature, body):
                 self._complain(place, f"the body of macro '{answer.choice}' is not the body of a method: {fault}")
                 continue
             for missing in undefined_in_body(self.concern.signature, body, self.names):
@@ -270,19 +269,6 @@ def _first_line(node: nodes.Node) -> int:
         if text := part.data.lstrip():
             return part.lineno + part.data[: -len(text)].count("\n")
     return 0
-
-
-def _python_fault(concern: Concern, body: str) -> str:
-    """What is wrong with a body as Python, with the line of the body; empty when nothing is."""
-    if not body:
-        return "it is empty"
-    if body.startswith((" ", "\t")):
-        return "it does not start at column 1"
-    try:
-        ast.parse(f"def method{concern.signature}:\n{textwrap.indent(body, '    ')}\n")
-    except SyntaxError as error:
-        return f"{error.msg} (line {max((error.lineno or 2) - 1, 1)} of the body)"
-    return ""
 
 
 def _alone(macro: nodes.Macro, environment: jinja2.Environment) -> nodes.Template:
