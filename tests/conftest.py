@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import hypothesis
 import pytest
+from postgres_server import PostgresServer, make_folders
 
 pytest_plugins = ("each_revision",)
 
@@ -33,14 +34,9 @@ def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """A real server, one for all processes that run tests; what a test keeps there is apart by the name of its application."""
-    from postgres_server import PostgresServer
-
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    with PostgresServer(folder / "postgres") as url:
+    with PostgresServer("shared") as url:
         yield url
 
 
@@ -53,6 +49,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
             turn = zlib.crc32(item.originalname.encode()) + revision + places["binding"]
             if turn % 2:
                 item.add_marker(pytest.mark.thorough)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The process that hands out the tests makes the place where servers keep what they keep, and takes it away in the end."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.add_cleanup(make_folders())
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,27 +1,42 @@
 """A real PostgreSQL server to test with, from a wheel.
 
-Rule: it has no port, only a socket in its folder. Processes that name the same folder share it, and the last of them ends it.
+Rule: it has no port, only a socket in its folder. Processes that give it the same name share it, and the last of them ends it. Folders
+are not in pytest's: where root runs the tests, the server has a user of its own, whom each other run of pytest locks out of those.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
 import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+_FOLDERS = "MCP_ANYREV_TEST_SERVERS"
+"""Where the folders of one run of the tests are, in the environment that its processes inherit."""
+
+
+def make_folders() -> Callable[[], None]:
+    """Make the place where this run's servers keep what they keep; gives what takes it away."""
+    made = tempfile.mkdtemp(prefix="mcp-anyrev-servers-")
+    os.environ[_FOLDERS] = made
+    return partial(shutil.rmtree, made, ignore_errors=True)
 
 
 class PostgresServer:
     """A server.
 
     Args:
-        folder: where it keeps what it keeps; made if it is not there.
+        name: under what name it keeps what it keeps.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, name: str) -> None:
+        self._folder = Path(os.environ[_FOLDERS]) / name
         self._server: Any = None
 
     def __enter__(self) -> str:

@@ -59,7 +59,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         yield Store(valkey.url, valkey.kill, valkey.start)
         valkey.kill()
     else:
-        postgres = PostgresServer(tmp_path / "postgres")
+        postgres = PostgresServer(tmp_path.name)
         with postgres as url:
             yield Store(url, postgres.crash, postgres.start)
 

@@ -21,9 +21,9 @@ from postgres_server import PostgresServer
 
 
 @pytest.fixture(scope="module")
-def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PostgresServer, str]]:
+def own_server() -> Iterator[tuple[PostgresServer, str]]:
     """A server of this module's own, which is running between tests."""
-    made = PostgresServer(tmp_path_factory.mktemp("postgres") / "data")
+    made = PostgresServer(new_name())
     with made as url:
         yield made, url
 

@@ -204,11 +204,11 @@ class SessionStoreContract(_Contract, ABC):
 
     def test_many_small_values_count_as_well(self) -> None:
         async def test() -> None:
-            async with self.stores(_AMPLE, 16 * 1024) as (one, _):
-                keys = [_fresh() for _ in range(500)]
+            async with self.stores(_AMPLE, 4 * 1024) as (one, _):
+                keys = [_fresh() for _ in range(125)]
                 for at in keys:
                     await one.put_if(at, None, b"", 60, owner="a")
-                assert sum([await one.get(at) is not None for at in keys]) < 300, "an empty value takes room, too"
+                assert sum([await one.get(at) is not None for at in keys]) < 75, "an empty value takes room, too"
 
         self.run(test())
 
@@ -616,17 +616,24 @@ class HubContract(_Contract, ABC):
     def test_where_a_reader_waits_on_everything_nobody_is_let_in(self) -> None:
         async def test() -> None:
             async with self.hubs(owner_bytes=64 * 1024) as (one, other):
-                waiting, refused = [], 0
-                for _ in range(200):
+                readers = []
+
+                async def refused() -> bool:
                     topic = _fresh("topic")
                     try:
                         start = await one.open(topic, owner="a")
                     except Busy:
-                        refused += 1
-                        continue
-                    waiting.append(asyncio.create_task(one.read(topic, start, 10)))
+                        return True
+                    readers.append(asyncio.create_task(one.read(topic, start, 20)))
                     await asyncio.sleep(0)
-                assert refused and not any(reader.done() for reader in waiting)
+                    return False
+
+                while not await refused():  # one that has not begun to wait may still lose its topic
+                    assert len(readers) < 1_000
+                await asyncio.sleep(0.1)
+                waiting = [reader for reader in readers if not reader.done()]
+                assert all([await refused() for _ in range(20)])
+                assert waiting and not any(reader.done() for reader in waiting)
                 await other.open(_fresh("topic"), owner="b")
                 for reader in waiting:
                     reader.cancel()
@@ -654,11 +661,11 @@ class HubContract(_Contract, ABC):
 
         self.run(test())
 
-    def test_a_thousand_idle_readers_are_neither_woken_nor_in_the_way(self) -> None:
+    def test_many_idle_readers_are_neither_woken_nor_in_the_way(self) -> None:
         async def test() -> None:
             async with self.hubs() as (one, other):
                 idle = []
-                for _ in range(1_000):
+                for _ in range(250):
                     topic = _fresh("topic")
                     idle.append(asyncio.create_task(one.read(topic, await one.open(topic, owner="a"), 60)))
                 topic = _fresh("topic")
@@ -666,7 +673,7 @@ class HubContract(_Contract, ABC):
                 await asyncio.sleep(0.1)
                 used = time.process_time()
                 await asyncio.sleep(0.5)
-                assert time.process_time() - used < 0.1, "waiting costs nothing"
+                assert time.process_time() - used < 0.05, "waiting costs nothing"
                 for number in range(20):
                     reader = asyncio.create_task(one.read(topic, start, 10))
                     await asyncio.sleep(0)

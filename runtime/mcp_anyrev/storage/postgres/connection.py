@@ -104,7 +104,11 @@ class Connection:
             PostgresError, InterfaceError, OSError: there is none to be had.
         """
         connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(self._url.text, **self._options())
-        await self._prepare(connection)
+        try:
+            await self._prepare(connection)
+        except BaseException:
+            connection.terminate()
+            raise
         return connection
 
     async def call(self, function: str, *arguments: object, again: bool = True) -> list[Any]:
