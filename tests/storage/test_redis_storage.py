@@ -22,7 +22,7 @@ class OnValkey:
 
 
 class TestRedisStore(OnValkey, SessionStoreContract):
-    in_use_seconds = 0.3
+    in_use_seconds = 1.0
 
     @asynccontextmanager
     async def stores(self, total_bytes: int, owner_bytes: int) -> AsyncIterator[tuple[SessionStore, SessionStore]]:
