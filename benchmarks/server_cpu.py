@@ -68,6 +68,12 @@ class Client:
         self._request = self._written(call, adapter.request_headers(call, session))
         return True
 
+    def move(self, url: str) -> None:
+        """Call at another worker from now on."""
+        parts = urllib.parse.urlsplit(url)
+        self._connection.close()
+        self._connection = socket.create_connection((parts.hostname or "", parts.port or 0), timeout=10)
+
     def send(self) -> None:
         """Send the call."""
         self._connection.sendall(self._request)
