@@ -58,7 +58,7 @@ from mcp_contract.members import (
     one_or_all,
 )
 from mcp_contract.messages import RESERVED_LABELS, Answered, Declaration, Json, JsonObject, Questions
-from mcp_contract.question_forms import FORMATS, as_shown, unshowable, with_names_beside_values
+from mcp_contract.question_forms import as_shown, unshowable, with_names_beside_values
 from mcp_contract.questions import questions_as_text, questions_in_meta, take_answers, with_answer_arguments
 from mcp_contract.sendable import (
     check_content,
@@ -92,7 +92,6 @@ from mcp_contract.tasks import (
 from mcp_contract.validators import Validators
 
 __all__ = [
-    "FORMATS",
     "RESERVED_LABELS",
     "TASKS_EXTENSION",
     "Answered",

@@ -13,9 +13,6 @@ from types import MappingProxyType
 from mcp_contract.errors import CannotAsk
 from mcp_contract.messages import Json, JsonObject
 
-FORMATS = ("email", "uri", "date", "date-time")
-"""The formats that a client knows."""
-
 _SECRET = "password"
 """The format of what nobody else is to see."""
 
@@ -84,11 +81,12 @@ def _shown(member: Json, formats: Collection[str]) -> Json:
     return {key: value for key, value in member.items() if key in keywords and (key != "format" or value in formats)}
 
 
-def unshowable(form: JsonObject) -> str | None:
+def unshowable(form: JsonObject, formats: Collection[str]) -> str | None:
     """What of a form no client can show.
 
     Args:
         form: a JSON Schema with an object of properties.
+        formats: the formats of text that a client knows.
 
     Returns:
         The member and why, in words for who wrote the form; None where any client can show all of it.
@@ -98,7 +96,7 @@ def unshowable(form: JsonObject) -> str | None:
             return f"it is composed with {keyword}; a form lists its members"
     members = form["properties"]
     for name, member in members.items():
-        reason = _unshowable_member(member)
+        reason = _unshowable_member(member, formats)
         if reason is not None:
             return f"the member {name!r} {reason}"
     for name in form.get("required", ()):
@@ -107,7 +105,7 @@ def unshowable(form: JsonObject) -> str | None:
     return None
 
 
-def _unshowable_member(member: Json) -> str | None:
+def _unshowable_member(member: Json, formats: Collection[str]) -> str | None:
     if not isinstance(member, dict):
         return "is no schema with a type"
     if member.get("writeOnly") or member.get("format") == _SECRET:
@@ -126,8 +124,8 @@ def _unshowable_member(member: Json) -> str | None:
         return 'has a oneOf that is no list of {"const": text, "title": text}'
     if kind == "string" and not all(isinstance(one, str) for one in member.get("enum", ())):
         return "is text, and one of its choices is none"
-    if "format" in member and (kind != "string" or member["format"] not in FORMATS):
-        return f"has the format {member['format']!r}; there are {', '.join(FORMATS)}, for text"
+    if "format" in member and (kind != "string" or member["format"] not in formats):
+        return f"has the format {member['format']!r}; there are {', '.join(formats)}, for text"
     if "default" in member and not _is_plain(member["default"], kind):
         return f"has a default that is no {kind}"
     return None

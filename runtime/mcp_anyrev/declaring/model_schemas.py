@@ -5,9 +5,11 @@ Rule: a title that only repeats a name says nothing and is left out; a title tha
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Literal
 
-from mcp_contract import FORMATS, JsonObject, unshowable
+from mcp_contract import JsonObject, unshowable
+from mcp_revisions import AdapterSet
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
@@ -93,7 +95,7 @@ def form_of(model: type[BaseModel]) -> JsonObject:
     required = [name for name in schema.get("required", ()) if not _nullable(schema["properties"][name])]
     if required:
         form["required"] = required
-    reason = unshowable(form)
+    reason = unshowable(form, known_formats())
     if reason is not None:
         raise TypeError(f"{model.__name__} cannot be asked for: {reason}")
     try:
@@ -101,6 +103,13 @@ def form_of(model: type[BaseModel]) -> JsonObject:
     except ValueError as error:
         raise TypeError(f"{model.__name__} cannot be asked for: {error}") from None
     return form
+
+
+@functools.cache
+def known_formats() -> tuple[str, ...]:
+    """The formats of text that the form of some revision may have: what any other one says, no client knows."""
+    adapters = AdapterSet.default().by_version.values()
+    return tuple(dict.fromkeys(name for adapter in adapters for name in adapter.form_formats))
 
 
 def _nullable(member: JsonObject) -> bool:
@@ -121,7 +130,7 @@ def _flat(name: str, member: JsonObject, definitions: JsonObject) -> JsonObject:
     items = member.get("items", {})
     if "$ref" in items:
         member = {**member, "items": definitions[items["$ref"].rpartition("/")[2]]}
-    if member.get("format", FORMATS[0]) not in FORMATS:
+    if "format" in member and member["format"] not in known_formats():
         member = {key: value for key, value in member.items() if key != "format"}
     simple = member.get("type") in ("string", "integer", "number", "boolean")
     if simple or (member.get("type") == "array" and "enum" in member.get("items", {})):

@@ -16,7 +16,7 @@ from mcp_contract import Json, JsonObject, ProtocolError, check_uri, unshowable
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from mcp_anyrev.declaring.model_schemas import form_of
+from mcp_anyrev.declaring.model_schemas import form_of, known_formats
 from mcp_anyrev.errors import ToolError
 from mcp_anyrev.messages import written
 from mcp_anyrev.questions import Answer, Data, Question, no_answer
@@ -155,7 +155,7 @@ def elicit(
             validator_for_text(written(form))
         except ValueError as error:
             raise TypeError(f"the form is no usable schema: {error}") from None
-        reason = unshowable(form)
+        reason = unshowable(form, known_formats())
         if reason is not None:
             raise TypeError(f"no client can show this form: {reason}")
         return Elicitation[Any](message, "form", form, None, None, unasked=unasked)
