@@ -36,11 +36,12 @@ LOST = (
     asyncpg.ReadOnlySQLTransactionError,  # another one has taken its place
     asyncpg.DeadlockDetectedError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # it is being ended, just when something is asked of it
     OSError,
 )
 """What is raised where the connection was lost, or there was none, or another attempt may do better."""
 
-FAILED = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
+FAILED = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 """What is raised where the server cannot be used."""
 
 _NOT_THERE = (
@@ -139,6 +140,9 @@ class Connection:
                 await self._prepare(connection)
             try:
                 return list(await connection.fetch(statement, *arguments))
+            except asyncpg.InternalClientError:  # nobody is to be given it again
+                connection.terminate()
+                raise
             except _NOT_THERE:  # somebody has taken it away
                 await connection.reload_schema_state()
                 await self._prepare(connection)
