@@ -19,6 +19,7 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[auth,generator,postgres,redis,reload,uvicorn]" --group dev
+	$(BIN)/python -m compileall -q -j 0 runtime generated generator
 	@touch $@
 
 generate: $(READY) ## the main job: specs/ and templates/ -> generated/

@@ -390,7 +390,11 @@ ONE_LINE = {
 }
 
 
-@pytest.mark.parametrize("name", ONE_LINE)
+# Each has to be alone, and reading all inputs takes long: `make test` tries every other one.
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.thorough if place % 2 else ()) for place, name in enumerate(ONE_LINE)],
+)
 def test_one_mistake_is_one_line(copy: Toy, name: str) -> None:
     """Nothing is said of what follows from it."""
     path, old, new = ONE_LINE[name]

@@ -95,6 +95,7 @@ def test_a_draft_is_served_when_it_is_named(project: Project, schema: pathlib.Pa
     assert json.loads(run.stdout) == [every, [DRAFT], every[1:], every[:2], [4.5, None]]
 
 
+@pytest.mark.thorough
 def test_a_draft_becomes_final_with_all_that_was_said_of_it(
     project: Project, schema: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

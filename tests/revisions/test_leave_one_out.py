@@ -37,7 +37,7 @@ def own_text(adapter: str) -> str:
 
 @pytest.mark.parametrize(
     "version",
-    [pytest.param(one, marks=() if one in (VERSIONS[0], FULL) else pytest.mark.thorough) for one in VERSIONS],
+    [pytest.param(one, marks=() if one == VERSIONS[0] else pytest.mark.thorough) for one in VERSIONS],
 )
 def test_a_revision_is_taken_out_and_put_back(
     project: Project, specification: Specification, adapters: dict[str, str], version: str, tmp_path: pathlib.Path

@@ -25,6 +25,7 @@ MOVED = {"ClientCapabilities": "roots", "ServerCapabilities": "prompts"}
 SCHEMA: dict[str, Any] = json.loads((REPOSITORY / f"specs/schemas/{LAST}.json").read_text("utf-8"))
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.long,
     pytest.mark.skipif(
         any(member not in SCHEMA["$defs"][type_]["properties"] for type_, member in MOVED.items()),

@@ -25,6 +25,7 @@ ADAPTER = AdapterSet.default().by_version[LAST]
 CODE = ADAPTER.error_codes["header_mismatch"]
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.long,
     pytest.mark.skipif(ADAPTER.has_handshake or CODE is None, reason="the newest revision opens with a handshake"),
 ]
